@@ -1,0 +1,54 @@
+"""What can happen to a layer. Time is an input: it comes with the event."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import Struct
+
+from ordercast.core.ids import SiteId
+from ordercast.core.views import View
+
+TimerKey = str | tuple[Any, ...]
+"""Belongs to the layer that set the timer; a stack puts the layer's index before it."""
+
+
+class Now(Struct, frozen=True, gc=False):
+    """The site's clocks at the event. Only clock-driven protocols may read the wall part."""
+
+    monotonic_us: int
+    wall_us: int
+    wall_error_us: int
+
+
+class FromAbove(Struct, frozen=True, gc=False):
+    """The layer above (or a participant) multicasts a message, or sends it to one site."""
+
+    message: Any
+    to: SiteId | None = None
+
+
+class FromBelow(Struct, frozen=True, gc=False):
+    """The layer below (or the network) hands up a message from a site."""
+
+    sender: SiteId
+    message: Any
+
+
+class TimerFired(Struct, frozen=True, gc=False):
+    """A timer that this layer set, and neither replaced nor cancelled, has run out."""
+
+    key: TimerKey
+
+
+class ViewInstalled(Struct, frozen=True, gc=False):
+    """The layer below has installed a view."""
+
+    view: View
+
+
+class Flush(Struct, frozen=True, gc=False):
+    """No more traffic is coming that could carry tickets: from here on they travel at once."""
+
+
+Event = FromAbove | FromBelow | TimerFired | ViewInstalled | Flush

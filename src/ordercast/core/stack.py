@@ -1,0 +1,133 @@
+"""Layers on top of each other are a layer again.
+
+Each event of the host sets off a chain of events between the layers. They wait in one first-in-first-out
+queue and are handled one after the other (no recursion) until the queue is empty. The effects that leave
+the stack, at its top or bottom, go to the host's `Out` in the order in which they were put.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Any
+
+from ordercast.core.effects import Note, Out
+from ordercast.core.events import Event, Flush, FromAbove, FromBelow, Now, TimerFired, TimerKey, ViewInstalled
+from ordercast.core.ids import SiteId
+from ordercast.core.layer import Layer, Waiting
+from ordercast.core.views import View
+
+Work = deque[tuple[int, Event]]
+
+
+def stacked(layers: tuple[Layer, ...]) -> Layer:
+    """The layers, given from top to bottom, as one layer. A single layer is its own stack."""
+    assert layers, "a stack needs at least one layer"
+    return layers[0] if len(layers) == 1 else Stack(layers)
+
+
+class Stack:
+    """Two or more layers, given from top to bottom."""
+
+    def __init__(self, layers: tuple[Layer, ...]) -> None:
+        self.layers = layers
+        self._work: Work = deque()
+        self._ports = tuple(_Port(self._work, index, len(layers)) for index in range(len(layers)))
+
+    def kinds(self) -> tuple[Any, ...]:
+        """The type of each layer, with the messages of those above it filled in."""
+        kinds = []
+        wire: Any = None
+        for layer in self.layers:
+            kinds.append(_filled(type(layer), wire))
+            wire = _filled(layer.WIRE, wire)
+        return tuple(kinds)
+
+    @property
+    def WIRE(self) -> Any:
+        """What the bottom layer puts on the wire, wrapped around the messages of those above it."""
+        wire: Any = None
+        for layer in self.layers:
+            wire = _filled(layer.WIRE, wire)
+        return wire
+
+    def handle(self, event: Event, now: Now, out: Out) -> None:
+        work, ports, layers = self._work, self._ports, self.layers
+        for port in ports:
+            port.host = out
+        self._enter(event)
+        while work:
+            index, inner = work.popleft()
+            layers[index].handle(inner, now, ports[index])
+
+    def _enter(self, event: Event) -> None:
+        match event:
+            case FromAbove():
+                self._work.append((0, event))
+            case FromBelow() | ViewInstalled():
+                self._work.append((len(self.layers) - 1, event))
+            case TimerFired(key=(int(index), key)):
+                self._work.append((index, TimerFired(key)))
+            case Flush():
+                self._work.extend((index, event) for index in range(len(self.layers)))
+            case _:
+                raise AssertionError(f"no layer of this stack set the timer of {event}")
+
+    def waiting_for(self) -> Waiting | None:
+        for layer in self.layers:
+            if (reason := layer.waiting_for()) is not None:
+                return reason
+        return None
+
+
+def _filled(generic: Any, payload: Any) -> Any:
+    """A generic type with its payload filled in; any other type as it is."""
+    return generic[payload] if getattr(generic, "__parameters__", ()) and payload is not None else generic
+
+
+class _Port:
+    """What one layer of a stack sees as its `Out`: its neighbours, or the host at either end."""
+
+    __slots__ = ("_bottom", "_index", "_work", "host")
+
+    host: Out
+
+    def __init__(self, work: Work, index: int, depth: int) -> None:
+        self._work = work
+        self._index = index
+        self._bottom = index == depth - 1
+
+    def multicast(self, message: Any) -> None:
+        if self._bottom:
+            self.host.multicast(message)
+        else:
+            self._work.append((self._index + 1, FromAbove(message)))
+
+    def send(self, to: SiteId, message: Any) -> None:
+        if self._bottom:
+            self.host.send(to, message)
+        else:
+            self._work.append((self._index + 1, FromAbove(message, to)))
+
+    def deliver(self, sender: SiteId, message: Any) -> None:
+        if self._index == 0:
+            self.host.deliver(sender, message)
+        else:
+            self._work.append((self._index - 1, FromBelow(sender, message)))
+
+    def install(self, view: View) -> None:
+        if self._index == 0:
+            self.host.install(view)
+        else:
+            self._work.append((self._index - 1, ViewInstalled(view)))
+
+    def set_timer(self, key: TimerKey, after_us: int) -> None:
+        self.host.set_timer((self._index, key), after_us)
+
+    def cancel(self, key: TimerKey) -> None:
+        self.host.cancel((self._index, key))
+
+    def save(self, key: str, value: bytes) -> None:
+        self.host.save(f"{self._index}/{key}", value)
+
+    def record(self, note: Note) -> None:
+        self.host.record(note)

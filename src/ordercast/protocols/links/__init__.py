@@ -1,0 +1,1 @@
+"""Links: from a network that loses, doubles and reorders to the channels the layers above assume."""

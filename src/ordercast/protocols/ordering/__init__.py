@@ -1,0 +1,1 @@
+"""Ordering protocols: from a reliable FIFO multicast to one total order."""

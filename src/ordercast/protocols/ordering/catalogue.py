@@ -1,0 +1,33 @@
+"""The ordering protocols by name: the one line that a new protocol adds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from msgspec import Struct
+
+from ordercast.core.layer import Layer
+from ordercast.protocols.ordering import hybrid, migrating_token, symmetric, token_site
+from ordercast.protocols.ordering.setup import Setup
+
+
+class Protocol(Struct, frozen=True):
+    """How to build one site's part of a protocol, and what a scenario may say about it."""
+
+    build: Callable[[Setup], Layer]
+    summary: str
+    options: dict[str, Any] = {}
+    """Names of the options a scenario may give, with their types: `SITE` or `SITES`."""
+
+
+SITE = "site"
+SITES = "sites"
+
+PROTOCOLS: dict[str, Protocol] = {
+    "token-site": Protocol(token_site.build, "one site orders for all", {"site": SITE}),
+    "migrating-token": Protocol(migrating_token.build, "the fastest site orders for all", {"site": SITE}),
+    "symmetric": Protocol(symmetric.plain, "timestamps, Lamport clocks"),
+    "rs-symmetric": Protocol(symmetric.rate_synchronised, "timestamps, rate-synchronised clocks"),
+    "hybrid": Protocol(hybrid.build, "active sites order, also for passive ones", {"active": SITES}),
+}

@@ -1,0 +1,97 @@
+"""The merge that all ticket protocols share.
+
+Tickets come from *issuers*. Each site's tickets come in increasing order, so of every issuer a site knows a
+*horizon*: the ticket up to which it will issue no more. Entries are released in the order of (ticket, issuer), and
+one may go as soon as no issuer can still issue a smaller ticket (hybrid report, section 5: "ordered by increasing
+order of their ticket numbers, and tickets with the same ticket number are ordered according to the total order of
+ticket issuers").
+
+Token site, symmetric and hybrid differ only in who the issuers are, with which numbers they issue, and what
+raises a horizon.
+"""
+
+from __future__ import annotations
+
+from bisect import insort
+from typing import Generic, TypeVar
+
+from msgspec import Struct
+
+from ordercast.core.ids import MessageId, SiteId, Ticket, origin_of, seq_of
+from ordercast.core.layer import Waiting
+
+Entry = TypeVar("Entry")
+"""What is ordered: bundles, and for some protocols control entries."""
+
+
+class Merge(Struct, Generic[Entry]):
+    """Entries and tickets received and not yet released."""
+
+    issuers: tuple[SiteId, ...]
+    """Who can issue tickets at this point of the total order."""
+    horizons: dict[SiteId, Ticket]
+    """For each site heard of: it will issue no more tickets up to this one."""
+    frontier: tuple[Ticket, SiteId]
+    """The smallest (ticket, issuer) that can still be issued."""
+    tickets: list[tuple[Ticket, SiteId, MessageId]] = []
+    """In their order; the list is kept sorted."""
+    held: dict[MessageId, Entry] = {}
+    """Received, not yet released."""
+
+    @classmethod
+    def of(cls, issuers: tuple[SiteId, ...]) -> Merge[Entry]:
+        """An empty merge of the tickets of these issuers."""
+        merge = cls(issuers, {}, (Ticket(0), SiteId(0)))
+        merge.set_issuers(issuers)
+        return merge
+
+    def set_issuers(self, issuers: tuple[SiteId, ...]) -> None:
+        """From this point of the total order these sites issue the tickets."""
+        self.issuers = issuers
+        self._find_frontier()
+
+    def hold(self, id: MessageId, entry: Entry) -> None:
+        """An entry has been received."""
+        self.held[id] = entry
+
+    def add(self, ticket: Ticket, issuer: SiteId, id: MessageId) -> None:
+        """A ticket has been received; its entry may come before or after it."""
+        insort(self.tickets, (ticket, issuer, id))
+
+    def raise_horizon(self, issuer: SiteId, ticket: Ticket) -> None:
+        """The issuer will issue no more tickets up to this one."""
+        if ticket > self.horizons.get(issuer, 0):
+            self.horizons[issuer] = ticket
+            if issuer == self.frontier[1]:
+                self._find_frontier()
+
+    def _find_frontier(self) -> None:
+        ticket, issuer = min((self.horizons.get(issuer, 0), issuer) for issuer in self.issuers)
+        self.frontier = (Ticket(ticket + 1), issuer)
+
+    def release(self) -> Entry | None:
+        """The next entry in the total order, if it is certain which one that is."""
+        tickets = self.tickets
+        if not tickets or tickets[0] > self.frontier:
+            return None
+        entry = self.held.pop(tickets[0][2], None)
+        if entry is not None:
+            del tickets[0]
+        return entry
+
+    def without_ticket(self) -> list[MessageId]:
+        """What is held and has no ticket yet, in the order of the ids."""
+        ticketed = {id for _, _, id in self.tickets}
+        return [id for id in sorted(self.held) if id not in ticketed]
+
+    def waiting_for(self) -> Waiting | None:
+        """What must come before the next entry can be released; None when nothing is held back."""
+        if self.tickets:
+            ticket, _, id = self.tickets[0]
+            if self.tickets[0] > self.frontier:
+                return Waiting(f"a ticket above {ticket - 1} from", self.frontier[1])
+            return Waiting(f"message {seq_of(id)} (its ticket is here) of", origin_of(id))
+        if self.held:
+            id = min(self.held)
+            return Waiting(f"a ticket for message {seq_of(id)} of", origin_of(id))
+        return None

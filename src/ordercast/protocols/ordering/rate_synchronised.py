@@ -1,0 +1,103 @@
+"""The rate-synchronised ticket clock (hybrid report, section 4.2).
+
+Tickets must increase, but need not be consecutive. So slow sites let theirs advance at the pace of the fastest
+site, f: on each message from f with ticket t_m a site i estimates how far f has come by now and sets
+t_i = max(t_i, t_m + D_(f,i) / X_f), where D is the delay from f and X_f the mean gap between f's messages. From
+any other site it is Lamport's rule, t_i = max(t_i, t_m). The latency of symmetric ordering falls from 2·D to
+about D plus the slowest site's gap.
+
+Here a ticket counts in steps finer than a message: one message of f is worth `STEPS_PER_GAP`. All other tickets,
+those of the other issuers and those that f issues for passive sites, are only one step above the clock. If each
+were worth as much as a message of f, then an issuer that also orders for passive sites would run ahead of f's pace,
+and its messages would wait for the others to catch up (docs/findings.md).
+
+Assumes: nothing. Estimates that are wrong cost latency, never order.
+Cost: with on-line estimates one null message per receiver and probe interval.
+"""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from ordercast.core.ids import SiteId, Ticket
+from ordercast.planning.estimators import Estimates
+
+PROBE_INTERVAL_US = 2_000_000
+"""Time between two measurements of the round trip: "in the order of seconds"."""
+
+CLEARLY_FASTER = 0.9
+"""Another site becomes f only when its mean gap is at most this part of f's."""
+
+
+STEPS_PER_GAP = 64
+"""What one message of f is worth in tickets."""
+
+
+class RateSynchronisedClock(Struct, tag="rate-synchronised"):
+    """Advances at the pace of the fastest issuer."""
+
+    me: SiteId
+    issuers: tuple[SiteId, ...]
+    estimates: Estimates
+    online: bool
+    value: Ticket = Ticket(0)
+    fastest: SiteId | None = None
+    probe_due_us: int = 0
+
+    def next_for_own(self) -> Ticket:
+        """A ticket for a message of this site, above all issued or received so far."""
+        makes_the_pace = self.fastest is None or self.fastest == self.me
+        self.value = Ticket(self.value + (STEPS_PER_GAP if makes_the_pace else 1))
+        return self.value
+
+    def next_for_other(self) -> Ticket:
+        """A ticket for another site's message, above all issued or received so far."""
+        self.value = Ticket(self.value + 1)
+        return self.value
+
+    def heard(self, sender: SiteId, ticket: Ticket, sent_us: int, now_us: int) -> None:
+        """A message of `sender` with its ticket has arrived: the papers' rule."""
+        self.estimates.heard(sender, sent_us, now_us)
+        if sender != self.fastest:
+            self._reconsider(sender, now_us)
+        if sender == self.fastest and sender != self.me:
+            ticket = Ticket(ticket + self._issued_since(sender, now_us))
+        if ticket > self.value:
+            self.value = ticket
+
+    def _issued_since(self, fastest: SiteId, now_us: int) -> int:
+        """D / X, in steps: how far f's tickets have come while its message travelled."""
+        gap_us = self.estimates.gap_us(fastest, now_us)
+        delay_us = self.estimates.delay_from_us(fastest)
+        if gap_us is None or delay_us is None or gap_us <= 0:
+            return 0
+        return int(STEPS_PER_GAP * delay_us / gap_us)
+
+    def _reconsider(self, sender: SiteId, now_us: int) -> None:
+        """f is the issuer with the smallest gap, ties by id; it changes only for a clearly faster one."""
+        if self.fastest is None:
+            gaps = [(gap, site) for site in self.issuers if (gap := self.estimates.gap_us(site, now_us)) is not None]
+            self.fastest = min(gaps)[1] if gaps else None
+        elif sender in self.issuers:
+            gap, fastest_gap = (
+                self.estimates.gap_us(sender, now_us),
+                self.estimates.gap_us(self.fastest, now_us),
+            )
+            if gap is not None and (fastest_gap is None or gap < CLEARLY_FASTER * fastest_gap):
+                self.fastest = sender
+
+    def observe(self, ticket: Ticket) -> None:
+        """A ticket has arrived by itself, without a message that tells when it left."""
+        if ticket > self.value:
+            self.value = ticket
+
+    def wants_probe(self, now_us: int) -> bool:
+        """Whether the message about to leave should ask for echoes."""
+        if not self.online or now_us < self.probe_due_us:
+            return False
+        self.probe_due_us = now_us + PROBE_INTERVAL_US
+        return True
+
+    def echoed(self, sender: SiteId, round_trip_us: int) -> None:
+        """The null message of `sender` came back so long after our probe left."""
+        self.estimates.echoed(sender, round_trip_us)

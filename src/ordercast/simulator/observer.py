@@ -1,0 +1,33 @@
+"""What happens in a simulation, for whoever wants to know: statistics, checks, traces."""
+
+from __future__ import annotations
+
+from ordercast.core.effects import Note
+from ordercast.core.ids import SiteId
+from ordercast.core.messages import Bundle
+from ordercast.core.views import View
+
+
+class Observer:
+    """Override what is of interest. Times are virtual microseconds."""
+
+    def on_view(self, at_us: int, site: SiteId, view: View) -> None:
+        """A site has installed a view."""
+
+    def on_multicast(self, at_us: int, site: SiteId, bundle: Bundle) -> None:
+        """A participant of the site multicasts."""
+
+    def on_deliver(self, at_us: int, site: SiteId, bundle: Bundle) -> None:
+        """A bundle is delivered to the site's participants."""
+
+    def on_note(self, at_us: int, site: SiteId, note: Note) -> None:
+        """A protocol has recorded something."""
+
+    def on_crash(self, at_us: int, site: SiteId) -> None:
+        """A site has crashed."""
+
+    def on_traffic_end(self, at_us: int) -> None:
+        """No more traffic: what follows is the drain, which is checked and not measured."""
+
+    def on_end(self, at_us: int) -> None:
+        """Nothing happens any more."""

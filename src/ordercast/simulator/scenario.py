@@ -1,0 +1,131 @@
+"""Scenario files: what they may say, and the checks that turn a mistake into one line.
+
+The format is described in docs/scenarios.md.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+from msgspec import UNSET, Struct, UnsetType
+
+from ordercast.core.errors import WrongUse
+from ordercast.planning import topology
+from ordercast.planning.topology import Delays, Lan, Topology, Wan
+
+
+class ScenarioError(WrongUse):
+    """A scenario that cannot be run: names the file, the key and what was expected."""
+
+    def __init__(self, file: str, key: str, expected: str) -> None:
+        super().__init__(f"{file}: {key}: {expected}" if key else f"{file}: {expected}")
+
+
+class ProtocolChoice(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """The `[protocol]` table."""
+
+    name: str
+    stack: Literal["ideal"] = "ideal"
+    tickets: Literal["piggyback", "flush"] = "piggyback"
+    estimates: Literal["online", "known"] = "online"
+    level: Literal["agreed"] = "agreed"
+    options: dict[str, Any] = {}
+
+
+class Traffic(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """A `[[traffic]]` entry: the same load at each of some sites."""
+
+    sites: list[str]
+    rate: float | UnsetType = UNSET
+    closed_loop: int | UnsetType = UNSET
+    source: Literal["quasi-periodic", "poisson", "periodic"] = "quasi-periodic"
+    phase: Literal["random", "aligned"] = "random"
+    size_bytes: int = 100
+    from_s: float = 0.0
+    until_s: float | None = None
+
+
+FaultKind = Literal["crash", "pause", "partition", "heal", "loss", "duplicate", "reorder", "slow-link"]
+
+
+class Fault(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """A `[[fault]]` entry."""
+
+    kind: FaultKind
+    at_s: float
+    sites: list[str] | UnsetType = UNSET
+    for_s: float | UnsetType = UNSET
+    until_s: float | UnsetType = UNSET
+    one_way: bool | UnsetType = UNSET
+    probability: float | UnsetType = UNSET
+    between: tuple[str, str] | UnsetType = UNSET
+    extra_ms: float | UnsetType = UNSET
+
+
+FAULT_KEYS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "crash": (("sites",), ()),
+    "pause": (("sites", "for_s"), ()),
+    "partition": (("sites",), ("one_way", "until_s")),
+    "heal": ((), ()),
+    "loss": (("probability",), ("between", "until_s")),
+    "duplicate": (("probability",), ("between", "until_s")),
+    "reorder": (("probability",), ("between", "until_s")),
+    "slow-link": (("between", "extra_ms"), ("until_s",)),
+}
+"""For each kind the keys it needs and those it may have, beside `kind` and `at_s`."""
+
+
+class Scenario(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """A whole scenario file."""
+
+    protocol: ProtocolChoice
+    seed: int = 1
+    duration_s: float = 60.0
+    warmup_s: float = 0.0
+    lan: list[Lan] = []
+    wan: list[Wan] = []
+    delays: Delays | None = None
+    traffic: list[Traffic] = []
+    fault: list[Fault] = []
+
+    def topology(self) -> Topology:
+        """The network of this scenario."""
+        if self.delays is not None:
+            return topology.from_delays(self.delays)
+        return topology.from_lans(self.lan, self.wan)
+
+    def site_names(self) -> list[str]:
+        """All sites in the order of appearance, which is the order of their ids."""
+        return self.delays.sites if self.delays is not None else [name for lan in self.lan for name in lan.sites]
+
+
+def load(path: Path) -> Scenario:
+    """Read and check a scenario file."""
+    try:
+        text = path.read_bytes()
+    except OSError as error:
+        raise ScenarioError(str(path), "", f"cannot be read ({error.strerror})") from error
+    return parse(text, str(path))
+
+
+def parse(text: bytes, file: str = "scenario") -> Scenario:
+    """Read and check a scenario given as TOML text."""
+    try:
+        table = msgspec.toml.decode(text)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise ScenarioError(file, "", f"is not TOML ({error})") from error
+    return from_table(table, file)
+
+
+def from_table(table: Any, file: str = "scenario") -> Scenario:
+    """Check a scenario given as nested tables, as TOML reads them."""
+    from ordercast.simulator.scenario_checks import check
+
+    try:
+        scenario = msgspec.convert(table, Scenario)
+    except msgspec.ValidationError as error:
+        raise ScenarioError(file, "", str(error)) from error
+    check(scenario, file)
+    return scenario

@@ -1,0 +1,1 @@
+"""Is what was delivered what was promised? Properties over traces, and the explorer that looks for counter-examples."""
