@@ -170,7 +170,7 @@ class Simulation:
     def observe_delivery(self, site: SiteId, bundle: Bundle) -> None:
         for observer in self.observers:
             observer.on_deliver(self.now_us, site, bundle)
-        if bundle.id >> ORIGIN_SHIFT == site:
+        if self._closed_loops and bundle.id >> ORIGIN_SHIFT == site:
             for loop in self._closed_loops.get(site, ()):
                 if loop.goes_on(self.now_us):
                     self.schedule(self.now_us, self.sites[site].participant_multicasts, loop.body)

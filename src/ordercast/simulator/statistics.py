@@ -44,6 +44,14 @@ class Histogram:
         bucket = int(math.log2(value_us + 1) * BUCKETS_PER_DOUBLING)
         self._buckets[bucket] = self._buckets.get(bucket, 0) + 1
 
+    def include(self, other: Histogram) -> None:
+        """All values of another sample."""
+        self._count += other._count
+        self._sum += other._sum
+        self._max = max(self._max, other._max)
+        for bucket, count in other._buckets.items():
+            self._buckets[bucket] = self._buckets.get(bucket, 0) + count
+
     def summary(self) -> Summary | None:
         """The figures in milliseconds; None without values."""
         if not self._count:
@@ -85,6 +93,11 @@ class _Histograms:
         self.mean_recipient.add(flight.sum_us / flight.delivered)
         self.sender.add(flight.sender_us)
 
+    def include(self, other: _Histograms) -> None:
+        self.last.include(other.last)
+        self.mean_recipient.include(other.mean_recipient)
+        self.sender.include(other.sender)
+
     def summaries(self) -> LatencySummaries:
         return LatencySummaries(self.last.summary(), self.mean_recipient.summary(), self.sender.summary())
 
@@ -118,7 +131,6 @@ class LatencyStatistics(Observer):
         self._flights: dict[MessageId, _Flight] = {}
         self._in_order: deque[_Flight] = deque()
         self._measuring = True
-        self._total = _Histograms()
         self._per_site: dict[SiteId, _Histograms] = {}
 
     def on_multicast(self, at_us: int, site: SiteId, bundle: Bundle) -> None:
@@ -155,12 +167,17 @@ class LatencyStatistics(Observer):
     def _take(self) -> None:
         while self._in_order and self._in_order[0].delivered >= self._up:
             flight = self._in_order.popleft()
-            self._total.add(flight)
-            self._per_site.setdefault(flight.origin, _Histograms()).add(flight)
+            histograms = self._per_site.get(flight.origin)
+            if histograms is None:
+                histograms = self._per_site[flight.origin] = _Histograms()
+            histograms.add(flight)
 
     def total(self) -> LatencySummaries:
         """Over all messages."""
-        return self._total.summaries()
+        total = _Histograms()
+        for site in sorted(self._per_site):
+            total.include(self._per_site[site])
+        return total.summaries()
 
     def per_site(self) -> dict[SiteId, LatencySummaries]:
         """By sender."""

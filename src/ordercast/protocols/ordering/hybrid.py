@@ -26,7 +26,7 @@ from ordercast.core.messages import Bundle
 from ordercast.planning.roles import assign_roles, with_actives
 from ordercast.protocols.ordering.issuer import Issuer
 from ordercast.protocols.ordering.merge import Merge
-from ordercast.protocols.ordering.messages import Data, Echo, Tickets
+from ordercast.protocols.ordering.messages import Data, Echo, Issued, Tickets
 from ordercast.protocols.ordering.setup import Setup
 
 
@@ -57,7 +57,7 @@ class Hybrid(Struct):
                 if self.active:
                     self.answer(self.merge.tickets[-1][0] if self.merge.tickets else Ticket(0), out)
             case ViewInstalled(view=view):
-                self.merge = Merge.of(tuple(site for site in view.members if self.sequencers[site] == site))
+                self.merge = Merge.of(self.me, tuple(site for site in view.members if self.sequencers[site] == site))
                 out.install(view)
             case FromAbove() | TimerFired():
                 raise AssertionError(f"not for the hybrid protocol: {event}")
@@ -69,7 +69,7 @@ class Hybrid(Struct):
         if self.active:
             ticket = self.issuer.clock.next_for_own()
             out.record(Note("ticket", bundle.id, ticket))
-            issued = self.issuer.take_unsent()
+            issued = self.take_unsent()
         else:
             ticket, issued = self.issuer.clock.value, ()
         out.multicast(Data(bundle, ticket, issued, now.monotonic_us, probe))
@@ -90,32 +90,34 @@ class Hybrid(Struct):
                 assert_never(message)
 
     def on_data(self, sender: SiteId, data: Data, out: Out) -> None:
-        self.merge.hold(data.bundle.id, data.bundle)
-        sequencer = self.sequencers[sender]
+        bundle, sequencer = data.bundle, self.sequencers[sender]
         if sequencer == sender:
-            self.merge.add(data.ticket, sender, data.bundle.id)
+            self.merge.put(data.ticket, sender, bundle.id, bundle)
             self.on_tickets(sender, data, out)
             return
+        self.merge.hold(bundle.id, bundle)
         if sequencer == self.me:
-            ticket = self.issuer.issue_for(data.bundle.id)
-            out.record(Note("ticket", data.bundle.id, ticket))
+            ticket = self.issuer.issue_for(bundle.id)
+            out.record(Note("ticket", bundle.id, ticket))
+            self.merge.barrier = self.issuer.barrier()
             if self.flush:
                 self.send_tickets(out)
-        self.release(out)
+        else:
+            self.release(out)
 
     def on_tickets(self, sender: SiteId, carrier: Data | Tickets, out: Out) -> None:
         for ticket, message in carrier.issued:
             self.merge.add(ticket, sender, message)
-        self.merge.raise_horizon(sender, carrier.ticket)
         if sender == self.me:
             self.issuer.came_back()
-        elif self.flush and self.active and (carrier.issued or isinstance(carrier, Data)):
-            self.answer(carrier.ticket, out)
+            self.merge.barrier = self.issuer.barrier()
+        else:
+            self.merge.raise_horizon(sender, carrier.ticket)
+            if self.flush and self.active and (carrier.issued or isinstance(carrier, Data)):
+                self.answer(carrier.ticket, out)
         self.release(out)
 
     def release(self, out: Out) -> None:
-        if self.active and (horizon := self.issuer.horizon) is not None:
-            self.merge.raise_horizon(self.me, horizon)
         while (bundle := self.merge.release()) is not None:
             out.deliver(bundle.origin, bundle)
 
@@ -125,8 +127,13 @@ class Hybrid(Struct):
             self.send_tickets(out)
 
     def send_tickets(self, out: Out) -> None:
-        issued = self.issuer.take_unsent()
+        issued = self.take_unsent()
         out.multicast(Tickets(self.issuer.clock.value, issued))
+
+    def take_unsent(self) -> tuple[Issued, ...]:
+        issued = self.issuer.take_unsent()
+        self.merge.barrier = self.issuer.barrier()
+        return issued
 
     def waiting_for(self) -> Waiting | None:
         return self.merge.waiting_for()
@@ -141,4 +148,4 @@ def build(setup: Setup) -> Hybrid:
         sequencers = assign_roles(setup.network.mean_gaps_us, delays_us)
     actives = tuple(site for site in setup.members if sequencers[site] == site)
     issuer = Issuer(setup.me, setup.rate_synchronised_clock(actives))
-    return Hybrid(setup.me, sequencers, issuer, Merge.of(actives), setup.flush)
+    return Hybrid(setup.me, sequencers, issuer, Merge.of(setup.me, actives), setup.flush)

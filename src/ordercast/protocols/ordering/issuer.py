@@ -1,7 +1,7 @@
 """What a site that issues tickets keeps, whichever protocol it runs.
 
-A ticket counts for its own issuer, too, only once it has left: until then the issuer must not release anything
-that might be ordered after it.
+A ticket counts for its own issuer, too, only once it has left and come back (to the issuer that is at once, unless
+the layer below has stopped): until then the issuer must not release anything that is ordered after it.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ TicketClock = LamportClock | RateSynchronisedClock
 
 
 class Issuer(Struct):
-    """A ticket clock and the tickets that have not left yet."""
+    """A ticket clock and the tickets that have not left, or not come back, yet."""
 
     me: SiteId
     clock: TicketClock
     unsent: list[Issued] = []
     """Issued for messages of others and waiting for something to travel on."""
+    in_transit: list[Ticket] = []
+    """For each of this site's own multicasts that have not come back to it yet, the first ticket it carries."""
     announced: Ticket = Ticket(0)
     """The ticket up to which everybody will know that this site issues no more, once what has left arrives."""
-    in_transit: int = 0
-    """How many of this site's own multicasts have not come back to it yet."""
 
     def issue_for(self, message: MessageId) -> Ticket:
         """Issue a ticket for another site's message, to leave with the next `take_unsent`."""
@@ -39,14 +39,15 @@ class Issuer(Struct):
         unsent = tuple(self.unsent)
         self.unsent.clear()
         self.announced = self.clock.value
-        self.in_transit += 1
+        self.in_transit.append(unsent[0][0] if unsent else self.clock.value)
         return unsent
 
     def came_back(self) -> None:
-        """One of this site's own multicasts has come back to it."""
-        self.in_transit -= 1
+        """The oldest of this site's own multicasts under way has come back to it."""
+        del self.in_transit[0]
 
-    @property
-    def horizon(self) -> Ticket | None:
-        """The ticket up to which this site itself knows that it issues no more; None while any is under way."""
-        return None if self.unsent or self.in_transit else self.clock.value
+    def barrier(self) -> Ticket | None:
+        """The first of this site's own tickets that have not come back to it."""
+        if self.in_transit:
+            return self.in_transit[0]
+        return self.unsent[0][0] if self.unsent else None

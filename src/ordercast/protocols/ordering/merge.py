@@ -24,30 +24,42 @@ Entry = TypeVar("Entry")
 """What is ordered: bundles, and for some protocols control entries."""
 
 
+NOBODY = (Ticket(1 << 62), SiteId(0))
+"""The frontier when there is no other issuer."""
+
+
 class Merge(Struct, Generic[Entry]):
     """Entries and tickets received and not yet released."""
 
-    issuers: tuple[SiteId, ...]
-    """Who can issue tickets at this point of the total order."""
+    me: SiteId
     horizons: dict[SiteId, Ticket]
-    """For each site heard of: it will issue no more tickets up to this one."""
+    """For each other issuer: it will issue no more tickets up to this one."""
     frontier: tuple[Ticket, SiteId]
-    """The smallest (ticket, issuer) that can still be issued."""
+    """The smallest (ticket, issuer) that another issuer can still issue."""
+    barrier: Ticket | None = None
+    """This site's own tickets from here on have not come back to it: nothing may be released past them."""
     tickets: list[tuple[Ticket, SiteId, MessageId]] = []
     """In their order; the list is kept sorted."""
     held: dict[MessageId, Entry] = {}
     """Received, not yet released."""
+    ahead: dict[SiteId, Ticket] = {}
+    """Horizons of sites that are no issuers yet at this point of the total order."""
 
     @classmethod
-    def of(cls, issuers: tuple[SiteId, ...]) -> Merge[Entry]:
+    def of(cls, me: SiteId, issuers: tuple[SiteId, ...]) -> Merge[Entry]:
         """An empty merge of the tickets of these issuers."""
-        merge = cls(issuers, {}, (Ticket(0), SiteId(0)))
+        merge = cls(me, {}, NOBODY)
         merge.set_issuers(issuers)
         return merge
 
     def set_issuers(self, issuers: tuple[SiteId, ...]) -> None:
-        """From this point of the total order these sites issue the tickets."""
-        self.issuers = issuers
+        """From this point of the total order these sites issue the tickets.
+
+        This site's own horizon is left out: it issues nothing at or below a ticket that it has received.
+        """
+        known = self.ahead | self.horizons
+        self.horizons = {site: known.get(site, Ticket(0)) for site in issuers if site != self.me}
+        self.ahead = {site: ticket for site, ticket in known.items() if site not in self.horizons}
         self._find_frontier()
 
     def hold(self, id: MessageId, entry: Entry) -> None:
@@ -58,30 +70,46 @@ class Merge(Struct, Generic[Entry]):
         """A ticket has been received; its entry may come before or after it."""
         insort(self.tickets, (ticket, issuer, id))
 
+    def put(self, ticket: Ticket, issuer: SiteId, id: MessageId, entry: Entry) -> None:
+        """An entry has been received together with its ticket."""
+        self.held[id] = entry
+        insort(self.tickets, (ticket, issuer, id))
+
     def raise_horizon(self, issuer: SiteId, ticket: Ticket) -> None:
         """The issuer will issue no more tickets up to this one."""
-        if ticket > self.horizons.get(issuer, 0):
-            self.horizons[issuer] = ticket
+        horizons = self.horizons
+        known = horizons.get(issuer)
+        if known is None:
+            self.ahead[issuer] = ticket
+        elif ticket > known:
+            horizons[issuer] = ticket
             if issuer == self.frontier[1]:
                 self._find_frontier()
 
     def _find_frontier(self) -> None:
-        ticket, issuer = min((self.horizons.get(issuer, 0), issuer) for issuer in self.issuers)
-        self.frontier = (Ticket(ticket + 1), issuer)
+        horizons = self.horizons
+        if horizons:
+            ticket, issuer = min(zip(horizons.values(), horizons, strict=True))
+            self.frontier = (Ticket(ticket + 1), issuer)
+        else:
+            self.frontier = NOBODY
 
     def release(self) -> Entry | None:
         """The next entry in the total order, if it is certain which one that is."""
         tickets = self.tickets
         if not tickets or tickets[0] > self.frontier:
             return None
-        entry = self.held.pop(tickets[0][2], None)
+        ticket, _, id = tickets[0]
+        if self.barrier is not None and ticket >= self.barrier:
+            return None
+        entry = self.held.pop(id, None)
         if entry is not None:
             del tickets[0]
         return entry
 
     def without_ticket(self) -> list[MessageId]:
         """What is held and has no ticket yet, in the order of the ids."""
-        ticketed = {id for _, _, id in self.tickets}
+        ticketed = [id for _, _, id in self.tickets]
         return [id for id in sorted(self.held) if id not in ticketed]
 
     def waiting_for(self) -> Waiting | None:

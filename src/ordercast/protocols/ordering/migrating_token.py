@@ -153,4 +153,4 @@ class MigratingToken(Struct):
 def build(setup: Setup) -> MigratingToken:
     """Option `site`: who orders first; without it the member with the lowest id."""
     first = setup.options.get("site", setup.members[0])
-    return MigratingToken(setup.me, setup.estimates(), Merge.of((first,)), setup.me == first)
+    return MigratingToken(setup.me, setup.estimates(), Merge.of(setup.me, (first,)), setup.me == first)

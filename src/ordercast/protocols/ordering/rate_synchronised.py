@@ -25,6 +25,9 @@ from ordercast.planning.estimators import Estimates
 PROBE_INTERVAL_US = 2_000_000
 """Time between two measurements of the round trip: "in the order of seconds"."""
 
+ESTIMATE_INTERVAL_US = 50_000
+"""f and D / X are found anew so often; the samples are taken at every message."""
+
 CLEARLY_FASTER = 0.9
 """Another site becomes f only when its mean gap is at most this part of f's."""
 
@@ -42,6 +45,9 @@ class RateSynchronisedClock(Struct, tag="rate-synchronised"):
     online: bool
     value: Ticket = Ticket(0)
     fastest: SiteId | None = None
+    lead: int = 0
+    """D / X of f: what its tickets have gained by the time they arrive here."""
+    estimate_due_us: int = 0
     probe_due_us: int = 0
 
     def next_for_own(self) -> Ticket:
@@ -58,33 +64,37 @@ class RateSynchronisedClock(Struct, tag="rate-synchronised"):
     def heard(self, sender: SiteId, ticket: Ticket, sent_us: int, now_us: int) -> None:
         """A message of `sender` with its ticket has arrived: the papers' rule."""
         self.estimates.heard(sender, sent_us, now_us)
-        if sender != self.fastest:
-            self._reconsider(sender, now_us)
-        if sender == self.fastest and sender != self.me:
-            ticket = Ticket(ticket + self._issued_since(sender, now_us))
+        if now_us >= self.estimate_due_us:
+            self._estimate(now_us)
+        if sender == self.fastest:
+            ticket = Ticket(ticket + self.lead)
         if ticket > self.value:
             self.value = ticket
 
-    def _issued_since(self, fastest: SiteId, now_us: int) -> int:
-        """D / X, in steps: how far f's tickets have come while its message travelled."""
+    def _estimate(self, now_us: int) -> None:
+        """Find f and its lead anew from the estimates as they are now."""
+        self._elect(now_us)
+        if self.fastest is not None:
+            self.lead = 0 if self.fastest == self.me else self._issued_in_flight(self.fastest, now_us)
+            self.estimate_due_us = now_us + ESTIMATE_INTERVAL_US
+
+    def _elect(self, now_us: int) -> None:
+        """f is the issuer with the smallest gap, ties by id; it changes only for a clearly faster one."""
+        gaps = [(gap, site) for site in self.issuers if (gap := self.estimates.gap_us(site, now_us)) is not None]
+        if not gaps:
+            return
+        gap, site = min(gaps)
+        current = None if self.fastest is None else self.estimates.gap_us(self.fastest, now_us)
+        if current is None or gap < CLEARLY_FASTER * current:
+            self.fastest = site
+
+    def _issued_in_flight(self, fastest: SiteId, now_us: int) -> int:
+        """D / X, in steps: how far f's tickets have come while a message of f travelled."""
         gap_us = self.estimates.gap_us(fastest, now_us)
         delay_us = self.estimates.delay_from_us(fastest)
         if gap_us is None or delay_us is None or gap_us <= 0:
             return 0
         return int(STEPS_PER_GAP * delay_us / gap_us)
-
-    def _reconsider(self, sender: SiteId, now_us: int) -> None:
-        """f is the issuer with the smallest gap, ties by id; it changes only for a clearly faster one."""
-        if self.fastest is None:
-            gaps = [(gap, site) for site in self.issuers if (gap := self.estimates.gap_us(site, now_us)) is not None]
-            self.fastest = min(gaps)[1] if gaps else None
-        elif sender in self.issuers:
-            gap, fastest_gap = (
-                self.estimates.gap_us(sender, now_us),
-                self.estimates.gap_us(self.fastest, now_us),
-            )
-            if gap is not None and (fastest_gap is None or gap < CLEARLY_FASTER * fastest_gap):
-                self.fastest = sender
 
     def observe(self, ticket: Ticket) -> None:
         """A ticket has arrived by itself, without a message that tells when it left."""

@@ -50,7 +50,7 @@ class Symmetric(Struct):
                 if self.merge.tickets:
                     self.answer(self.merge.tickets[-1][0], out)
             case ViewInstalled(view=view):
-                self.merge = Merge.of(view.members)
+                self.merge = Merge.of(self.me, view.members)
                 out.install(view)
             case FromAbove() | TimerFired():
                 raise AssertionError(f"not for the symmetric protocol: {event}")
@@ -61,42 +61,44 @@ class Symmetric(Struct):
         ticket = self.issuer.clock.next_for_own()
         out.record(Note("ticket", bundle.id, ticket))
         self.issuer.take_unsent()
+        self.merge.barrier = self.issuer.barrier()
         probe = self.issuer.clock.wants_probe(now.monotonic_us)
         out.multicast(Data(bundle, ticket, (), now.monotonic_us, probe))
 
     def on_receive(self, sender: SiteId, message: Data | Tickets | Echo, now: Now, out: Out) -> None:
         match message:
-            case Data():
-                self.issuer.clock.heard(sender, message.ticket, message.sent_us, now.monotonic_us)
-                self.merge.hold(message.bundle.id, message.bundle)
-                self.merge.add(message.ticket, sender, message.bundle.id)
-                self.on_ticket(sender, message.ticket, out)
+            case Data(bundle=bundle, ticket=ticket):
+                self.issuer.clock.heard(sender, ticket, message.sent_us, now.monotonic_us)
+                self.merge.put(ticket, sender, bundle.id, bundle)
+                self.on_ticket(sender, ticket, out)
                 if sender != self.me:
                     if message.probe:
                         out.send(sender, Echo(message.sent_us))
                     if self.flush:
-                        self.answer(message.ticket, out)
-            case Tickets():
-                self.issuer.clock.observe(message.ticket)
-                self.on_ticket(sender, message.ticket, out)
+                        self.answer(ticket, out)
+            case Tickets(ticket=ticket):
+                self.issuer.clock.observe(ticket)
+                self.on_ticket(sender, ticket, out)
             case Echo():
                 self.issuer.clock.echoed(sender, now.monotonic_us - message.sent_us)
             case _:
                 assert_never(message)
 
     def on_ticket(self, sender: SiteId, ticket: Ticket, out: Out) -> None:
-        self.merge.raise_horizon(sender, ticket)
         if sender == self.me:
             self.issuer.came_back()
-        if (horizon := self.issuer.horizon) is not None:
-            self.merge.raise_horizon(self.me, horizon)
+            self.merge.barrier = self.issuer.barrier()
+        else:
+            self.merge.raise_horizon(sender, ticket)
         while (bundle := self.merge.release()) is not None:
             out.deliver(bundle.origin, bundle)
 
     def answer(self, ticket: Ticket, out: Out) -> None:
         """`flush`: keep nobody waiting who holds a message with this ticket."""
         if ticket > self.issuer.announced:
-            out.multicast(Tickets(self.issuer.clock.value, self.issuer.take_unsent()))
+            self.issuer.take_unsent()
+            self.merge.barrier = self.issuer.barrier()
+            out.multicast(Tickets(self.issuer.clock.value))
 
     def waiting_for(self) -> Waiting | None:
         return self.merge.waiting_for()
@@ -104,10 +106,10 @@ class Symmetric(Struct):
 
 def plain(setup: Setup) -> Symmetric:
     """Lamport clocks: latency near 2·D when rates differ."""
-    return Symmetric(setup.me, Issuer(setup.me, LamportClock()), Merge.of(setup.members), setup.flush)
+    return Symmetric(setup.me, Issuer(setup.me, LamportClock()), Merge.of(setup.me, setup.members), setup.flush)
 
 
 def rate_synchronised(setup: Setup) -> Symmetric:
     """Clocks at the pace of the fastest site: latency near D + the slowest site's gap."""
     clock = setup.rate_synchronised_clock(setup.members)
-    return Symmetric(setup.me, Issuer(setup.me, clock), Merge.of(setup.members), setup.flush)
+    return Symmetric(setup.me, Issuer(setup.me, clock), Merge.of(setup.me, setup.members), setup.flush)

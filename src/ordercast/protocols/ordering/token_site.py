@@ -83,4 +83,4 @@ class TokenSite(Struct):
 def build(setup: Setup) -> TokenSite:
     """Option `site`: who orders; without it the member with the lowest id."""
     site = setup.options.get("site", setup.members[0])
-    return TokenSite(setup.me, site, Merge.of((site,)))
+    return TokenSite(setup.me, site, Merge.of(setup.me, (site,)))
