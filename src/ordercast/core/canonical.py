@@ -10,12 +10,14 @@ import hashlib
 from typing import Any
 
 import msgspec
+from msgspec import Struct
 
 from ordercast.core.layer import Layer
 from ordercast.core.stack import Stack
 
 _encoder = msgspec.msgpack.Encoder()
 _decoders: dict[Any, msgspec.msgpack.Decoder[Any]] = {}
+_SCALARS = (int, bytes, str, bool, float, type(None))
 
 Frozen = tuple[bytes, ...]
 """The canonical form of a layer, or of each layer of a stack."""
@@ -23,7 +25,8 @@ Frozen = tuple[bytes, ...]
 
 def encode(value: object) -> bytes:
     """The canonical bytes of any value made of Structs, tuples, lists, dicts, numbers, strings and bytes."""
-    return _encoder.encode(_in_key_order(msgspec.to_builtins(value, builtin_types=(bytes, set, frozenset))))
+    _refuse_sets(value)
+    return _encoder.encode(_in_key_order(msgspec.to_builtins(value, builtin_types=(bytes,))))
 
 
 def digest(value: object) -> bytes:
@@ -31,13 +34,29 @@ def digest(value: object) -> bytes:
     return hashlib.blake2b(encode(value), digest_size=16).digest()
 
 
+def _refuse_sets(value: Any) -> None:
+    """Before msgspec turns them into lists in whatever order they have."""
+    if type(value) in _SCALARS:
+        return
+    if isinstance(value, Struct):
+        for name in value.__struct_fields__:
+            _refuse_sets(getattr(value, name))
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            _refuse_sets(key)
+            _refuse_sets(item)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            _refuse_sets(item)
+    elif isinstance(value, set | frozenset):
+        raise TypeError("a set has no order and so no canonical form; keep it out of protocol state")
+
+
 def _in_key_order(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _in_key_order(value[key]) for key in sorted(value)}
     if isinstance(value, list | tuple):
         return [_in_key_order(item) for item in value]
-    if isinstance(value, set | frozenset):
-        raise TypeError("a set has no order and so no canonical form; keep it out of protocol state")
     return value
 
 

@@ -20,6 +20,7 @@ class Note(Struct, frozen=True, gc=False):
     kind: str
     message: MessageId | None = None
     ticket: Ticket | None = None
+    position: int | None = None
 
 
 class Out(Protocol):

@@ -47,8 +47,19 @@ class ViewInstalled(Struct, frozen=True, gc=False):
     view: View
 
 
+class ViewClosed(Struct, frozen=True, gc=False):
+    """All messages of the view that count have been handed up: deliver every one of them now, before the next view.
+
+    Those with tickets go in ticket order, since no more tickets can come; then the rest by (clock, sender, seq).
+    """
+
+
+class Started(Struct, frozen=True, gc=False):
+    """The host is up: a layer that acts by itself sets its first timers."""
+
+
 class Flush(Struct, frozen=True, gc=False):
     """No more traffic is coming that could carry tickets: from here on they travel at once."""
 
 
-Event = FromAbove | FromBelow | TimerFired | ViewInstalled | Flush
+Event = FromAbove | FromBelow | TimerFired | ViewInstalled | ViewClosed | Started | Flush

@@ -28,6 +28,8 @@ class Bundle(Struct, frozen=True, array_like=True, tag=0, gc=False):
     id: MessageId
     bodies: tuple[bytes, ...]
     level: Level = Level.AGREED
+    past: tuple[int, ...] = ()
+    """How many fifo and causal messages of each member, in the view's order, must be delivered before; empty: none."""
 
     @property
     def origin(self) -> SiteId:

@@ -11,7 +11,7 @@ from collections import deque
 from typing import Any
 
 from ordercast.core.effects import Note, Out
-from ordercast.core.events import Event, Flush, FromAbove, FromBelow, Now, TimerFired, TimerKey, ViewInstalled
+from ordercast.core.events import Event, Flush, FromAbove, FromBelow, Now, Started, TimerFired, TimerKey, ViewInstalled
 from ordercast.core.ids import SiteId
 from ordercast.core.layer import Layer, Waiting
 from ordercast.core.views import View
@@ -67,7 +67,7 @@ class Stack:
                 self._work.append((len(self.layers) - 1, event))
             case TimerFired(key=(int(index), key)):
                 self._work.append((index, TimerFired(key)))
-            case Flush():
+            case Started() | Flush():
                 self._work.extend((index, event) for index in range(len(self.layers)))
             case _:
                 raise AssertionError(f"no layer of this stack set the timer of {event}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from msgspec import UNSET
@@ -14,49 +13,70 @@ from ordercast.simulator.scenario import Fault
 if TYPE_CHECKING:
     from ordercast.simulator.simulation import Simulation
 
-Change = Callable[[], None]
-
 
 def schedule(fault: Fault, simulation: Simulation) -> None:
     """Put the beginning of a fault, and its end if it has one, on the agenda."""
-    begin, end = _changes(fault, simulation)
-    simulation.schedule(round(fault.at_s * 1e6), _perform, begin)
-    if end is not None and fault.until_s is not UNSET:
-        simulation.schedule(round(fault.until_s * 1e6), _perform, end)
-
-
-def _perform(change: Change) -> None:
-    change()
-
-
-def _changes(fault: Fault, simulation: Simulation) -> tuple[Change, Change | None]:
-    """What to do when the fault begins, and how to undo it."""
+    at_us = round(fault.at_s * 1e6)
+    simulation.schedule(at_us, simulation.observe_fault, fault)
     match fault.kind:
         case "crash":
-            return lambda: simulation.crash(_sites(fault, simulation)), None
+            simulation.schedule(at_us, simulation.crash, _sites(fault, simulation))
         case "pause":
             assert fault.for_s is not UNSET
-            for_us = round(fault.for_s * 1e6)
-            return lambda: simulation.pause(_sites(fault, simulation), for_us), None
-        case "partition":
-            cut = _cut_links(fault, simulation)
-            return lambda: _add_cuts(cut, 1), lambda: _add_cuts(cut, -1)
+            pause = (_sites(fault, simulation), round(fault.for_s * 1e6))
+            simulation.schedule(at_us, lambda pause: simulation.pause(*pause), pause)
+        case "recover":
+            simulation.schedule(at_us, simulation.recover, _sites(fault, simulation))
+        case "clock-step":
+            assert fault.by_ms is not UNSET
+            step = (_sites(fault, simulation), round(fault.by_ms * 1e3))
+            simulation.schedule(at_us, lambda step: simulation.step_clocks(*step), step)
+        case "clock-drift":
+            assert fault.ppm is not UNSET
+            drift = (_sites(fault, simulation), round(fault.ppm))
+            simulation.schedule(at_us, lambda drift: simulation.set_drift(*drift), drift)
         case "heal":
-            return lambda: _heal(simulation), None
-        case "loss" | "duplicate" | "reorder":
-            assert fault.probability is not UNSET
-            return _setting(fault.kind, _links(fault, simulation), fault.probability)
-        case "slow-link":
-            assert fault.extra_ms is not UNSET
-            return _setting("extra_us", _links(fault, simulation), round(fault.extra_ms * 1e3))
+            simulation.schedule(at_us, _heal, [link for row in simulation.network.links for link in row])
+        case _:
+            touched = (fault, _links(fault, simulation))
+            simulation.schedule(at_us, _begin, touched)
+            if fault.until_s is not UNSET:
+                simulation.schedule(round(fault.until_s * 1e6), _end, touched)
 
 
-def _setting(name: str, links: list[Link], value: float) -> tuple[Change, Change]:
-    def assign(new: float) -> None:
-        for link in links:
-            setattr(link, name, new)
+def _begin(touched: tuple[Fault, list[Link]]) -> None:
+    fault, links = touched
+    for link in links:
+        link.faults.append(fault)
+        _apply(link)
 
-    return lambda: assign(value), lambda: assign(0)
+
+def _end(touched: tuple[Fault, list[Link]]) -> None:
+    fault, links = touched
+    for link in links:
+        if fault in link.faults:
+            link.faults.remove(fault)
+            _apply(link)
+
+
+def _heal(links: list[Link]) -> None:
+    for link in links:
+        link.faults = [fault for fault in link.faults if fault.kind != "partition"]
+        _apply(link)
+
+
+def _apply(link: Link) -> None:
+    """What all the faults come to that strike this link now: of several probabilities the highest counts."""
+    link.cut = any(fault.kind == "partition" for fault in link.faults)
+    link.loss = _probability(link, "loss")
+    link.duplicate = _probability(link, "duplicate")
+    link.reorder = _probability(link, "reorder")
+    link.extra_us = sum(round(fault.extra_ms * 1e3) for fault in link.faults if fault.extra_ms is not UNSET)
+
+
+def _probability(link: Link, kind: str) -> float:
+    active = (fault for fault in link.faults if fault.kind == kind)
+    return max((fault.probability for fault in active if fault.probability is not UNSET), default=0.0)
 
 
 def _sites(fault: Fault, simulation: Simulation) -> list[SiteId]:
@@ -65,29 +85,15 @@ def _sites(fault: Fault, simulation: Simulation) -> list[SiteId]:
 
 
 def _links(fault: Fault, simulation: Simulation) -> list[Link]:
-    """The links of `between`, in both directions; all links without it."""
+    """The links that the fault strikes: those between the sites of a partition and all others (if it is one-way the
+    outgoing ones alone), those of `between` in both directions, or all."""
     links = simulation.network.links
+    if fault.kind == "partition":
+        side = _sites(fault, simulation)
+        others = [site for site in simulation.topology.sites if site not in side]
+        outgoing = [links[a][b] for a in side for b in others]
+        return outgoing if fault.one_way is True else outgoing + [links[b][a] for a in side for b in others]
     if fault.between is UNSET:
         return [link for row in links for link in row]
     a, b = (simulation.topology.site(name) for name in fault.between)
     return [links[a][b], links[b][a]]
-
-
-def _cut_links(fault: Fault, simulation: Simulation) -> list[Link]:
-    """The links between the sites of the fault and all others; only the outgoing ones if it is one-way."""
-    side = _sites(fault, simulation)
-    links = simulation.network.links
-    others = [site for site in simulation.topology.sites if site not in side]
-    outgoing = [links[a][b] for a in side for b in others]
-    return outgoing if fault.one_way is True else outgoing + [links[b][a] for a in side for b in others]
-
-
-def _add_cuts(links: list[Link], change: int) -> None:
-    for link in links:
-        link.cuts = max(0, link.cuts + change)
-
-
-def _heal(simulation: Simulation) -> None:
-    for row in simulation.network.links:
-        for link in row:
-            link.cuts = 0

@@ -12,6 +12,7 @@ from ordercast.core.ids import SiteId
 from ordercast.planning.topology import Topology
 from ordercast.simulator.chooser import Chooser
 from ordercast.simulator.distributions import RESOLUTION, quantiles
+from ordercast.simulator.scenario import Fault
 
 Handler = Callable[[Any], None]
 Agenda = list[tuple[int, int, Handler, Any]]
@@ -28,9 +29,10 @@ class Link:
     """One direction between two sites."""
 
     __slots__ = (
-        "cuts",
+        "cut",
         "duplicate",
         "extra_us",
+        "faults",
         "loss",
         "mean_us",
         "newest_us",
@@ -47,8 +49,9 @@ class Link:
         self.spread_us = math.sqrt(variance_us2)
         self.newest_us = 0
         """When the message sent last arrives: none may overtake it."""
-        self.cuts = 0
-        """How many partitions cut this link now."""
+        self.faults: list[Fault] = []
+        """Those that strike this link now; the rest follows from them."""
+        self.cut = False
         self.loss = self.duplicate = self.reorder = 0.0
         self.extra_us = 0
 
@@ -83,7 +86,8 @@ class Network:
         agenda, pick, table, sequence = self._agenda, self._pick, self._quantiles, self.sequence
         for link in links:
             if link.spread_us and table:
-                arrival_us = now_us + int(link.mean_us + link.spread_us * table[pick(RESOLUTION)])
+                delay_us = link.mean_us + link.spread_us * table[pick(RESOLUTION)]
+                arrival_us = now_us + int(delay_us) if delay_us > 0 else now_us
             else:
                 arrival_us = now_us + int(link.mean_us)
             if arrival_us < link.newest_us:
@@ -104,7 +108,7 @@ class Network:
         return self.sequence
 
     def _carry_over_faulty(self, link: Link, event: FromBelow, now_us: int) -> None:
-        if link.cuts or self._strikes(link.loss):
+        if link.cut or self._strikes(link.loss):
             return
         self._carry(link, event, now_us)
         if self._strikes(link.duplicate):

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from ordercast.core.deliveries import Delivery
 from ordercast.core.effects import Note
 from ordercast.core.ids import SiteId
 from ordercast.core.messages import Bundle
 from ordercast.core.views import View
+from ordercast.simulator.scenario import Fault
 
 
 class Observer:
@@ -20,11 +22,20 @@ class Observer:
     def on_deliver(self, at_us: int, site: SiteId, bundle: Bundle) -> None:
         """A bundle is delivered to the site's participants."""
 
+    def on_group(self, at_us: int, site: SiteId, event: Delivery) -> None:
+        """What a live group tells its host and participants, deliveries included."""
+
     def on_note(self, at_us: int, site: SiteId, note: Note) -> None:
         """A protocol has recorded something."""
 
     def on_crash(self, at_us: int, site: SiteId) -> None:
         """A site has crashed."""
+
+    def on_recover(self, at_us: int, site: SiteId, incarnation: int) -> None:
+        """A crashed site comes up again, as a new life."""
+
+    def on_fault(self, at_us: int, fault: Fault) -> None:
+        """A fault of the scenario begins now."""
 
     def on_traffic_end(self, at_us: int) -> None:
         """No more traffic: what follows is the drain, which is checked and not measured."""

@@ -14,6 +14,9 @@ from msgspec import UNSET, Struct, UnsetType
 from ordercast.core.errors import WrongUse
 from ordercast.planning import topology
 from ordercast.planning.topology import Delays, Lan, Topology, Wan
+from ordercast.simulator.mistakes import Mistake
+from ordercast.simulator.scenario_checks import check
+from ordercast.simulator.scenario_shape import shape
 
 
 class ScenarioError(WrongUse):
@@ -23,14 +26,18 @@ class ScenarioError(WrongUse):
         super().__init__(f"{file}: {key}: {expected}" if key else f"{file}: {expected}")
 
 
+LevelName = Literal["fifo", "causal", "agreed", "safe"]
+
+
 class ProtocolChoice(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """The `[protocol]` table."""
 
     name: str
-    stack: Literal["ideal"] = "ideal"
+    stack: Literal["ideal", "full"] = "ideal"
     tickets: Literal["piggyback", "flush"] = "piggyback"
     estimates: Literal["online", "known"] = "online"
-    level: Literal["agreed"] = "agreed"
+    level: LevelName = "agreed"
+    resilience: int = 0
     options: dict[str, Any] = {}
 
 
@@ -43,11 +50,24 @@ class Traffic(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     source: Literal["quasi-periodic", "poisson", "periodic"] = "quasi-periodic"
     phase: Literal["random", "aligned"] = "random"
     size_bytes: int = 100
+    level: LevelName | None = None
     from_s: float = 0.0
     until_s: float | None = None
 
 
-FaultKind = Literal["crash", "pause", "partition", "heal", "loss", "duplicate", "reorder", "slow-link"]
+FaultKind = Literal[
+    "crash",
+    "recover",
+    "pause",
+    "partition",
+    "heal",
+    "loss",
+    "duplicate",
+    "reorder",
+    "slow-link",
+    "clock-step",
+    "clock-drift",
+]
 
 
 class Fault(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -62,19 +82,8 @@ class Fault(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     probability: float | UnsetType = UNSET
     between: tuple[str, str] | UnsetType = UNSET
     extra_ms: float | UnsetType = UNSET
-
-
-FAULT_KEYS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
-    "crash": (("sites",), ()),
-    "pause": (("sites", "for_s"), ()),
-    "partition": (("sites",), ("one_way", "until_s")),
-    "heal": ((), ()),
-    "loss": (("probability",), ("between", "until_s")),
-    "duplicate": (("probability",), ("between", "until_s")),
-    "reorder": (("probability",), ("between", "until_s")),
-    "slow-link": (("between", "extra_ms"), ("until_s",)),
-}
-"""For each kind the keys it needs and those it may have, beside `kind` and `at_s`."""
+    by_ms: float | UnsetType = UNSET
+    ppm: float | UnsetType = UNSET
 
 
 class Scenario(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -114,18 +123,16 @@ def parse(text: bytes, file: str = "scenario") -> Scenario:
     """Read and check a scenario given as TOML text."""
     try:
         table = msgspec.toml.decode(text)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise ScenarioError(file, "", f"is not TOML ({error})") from error
+    except (ValueError, RecursionError) as error:
+        raise ScenarioError(file, "", f"is not TOML: {error}") from error
     return from_table(table, file)
 
 
 def from_table(table: Any, file: str = "scenario") -> Scenario:
     """Check a scenario given as nested tables, as TOML reads them."""
-    from ordercast.simulator.scenario_checks import check
-
     try:
-        scenario = msgspec.convert(table, Scenario)
-    except msgspec.ValidationError as error:
-        raise ScenarioError(file, "", str(error)) from error
-    check(scenario, file)
+        scenario = shape(table, Scenario)
+        check(scenario)
+    except Mistake as mistake:
+        raise ScenarioError(file, mistake.key, mistake.expected) from mistake
     return scenario

@@ -8,27 +8,36 @@ from typing import Any
 
 from msgspec import UNSET
 
+from ordercast.core.deliveries import Delivery
 from ordercast.core.effects import Note
 from ordercast.core.events import Flush, Now, ViewInstalled
 from ordercast.core.ids import ORIGIN_SHIFT, SiteId, ViewId
 from ordercast.core.layer import Layer
-from ordercast.core.messages import Bundle
+from ordercast.core.messages import Bundle, Level
 from ordercast.core.stack import stacked
 from ordercast.core.views import View
-from ordercast.planning.network import KnownNetwork
 from ordercast.protocols.links.fifo import Fifo
 from ordercast.protocols.ordering.catalogue import PROTOCOLS, SITES
 from ordercast.protocols.ordering.setup import Setup
 from ordercast.simulator import faults
 from ordercast.simulator.chooser import Chooser, SeededChooser
+from ordercast.simulator.group_site import GroupSite
 from ordercast.simulator.load import known_network
 from ordercast.simulator.network import Agenda, Handler, Network
 from ordercast.simulator.observer import Observer
-from ordercast.simulator.scenario import Scenario
+from ordercast.simulator.scenario import Fault, Scenario
 from ordercast.simulator.site import SimulatedSite
 from ordercast.simulator.sources import ClosedLoop, OpenLoop
 
 BuildLayer = Callable[[Setup], Layer]
+
+BREAKS_CHANNELS = ("loss", "partition", "duplicate", "reorder")
+"""Faults by which channels are no longer FIFO: what arrives then has gaps, or comes again, or in another order."""
+
+DRAIN_LIMIT_US = 120_000_000
+"""So long a live group may take to settle after the traffic has ended."""
+
+DRAIN_STEP_US = 100_000
 
 
 class Simulation:
@@ -53,54 +62,76 @@ class Simulation:
         self.transmissions = 0
         """Copies sent, one per recipient."""
         self.agenda: Agenda = []
-        self.sites = [SimulatedSite(site, self) for site in self.topology.sites]
+        self.is_group = scenario.protocol.stack == "full"
+        """Whether the sites run the full stack, with links and membership."""
+        kind = GroupSite if self.is_group else SimulatedSite
+        self.sites: list[SimulatedSite] = [kind(site, self) for site in self.topology.sites]
+        self._known = known_network(scenario, self.topology)
         self._chooser = chooser or SeededChooser(scenario.seed)
         self.network = Network(self.topology, [site.handle for site in self.sites], self._chooser, self.agenda)
         self.observers = tuple(observers)
         self._closed_loops: dict[SiteId, list[ClosedLoop]] = {}
         self.traffic_ended = False
+        self.core = self.topology.sites
+        """The sites of a live group whose agreement ends the drain."""
         self._build = build or PROTOCOLS[scenario.protocol.name].build
         self._start()
 
     def _start(self) -> None:
-        known = known_network(self.scenario, self.topology)
-        for site in self.sites:
-            site.layer = self._stack(site.id, known)
         for fault in self.scenario.fault:
             self.network.faulty = True
             faults.schedule(fault, self)
-        view = View(ViewId(1), self.topology.sites)
-        for site in self.sites:
-            site.handle(ViewInstalled(view))
+        if self.is_group:
+            for member in self._group_sites(self.topology.sites):
+                self._boot(member)
+        else:
+            self._start_ideal()
         self._schedule_traffic()
         self.schedule(round(self.scenario.duration_s * 1e6), self._end_traffic, None)
 
-    def _stack(self, me: SiteId, known: KnownNetwork) -> Layer:
+    def _start_ideal(self) -> None:
+        """All sites are in the one view from the beginning."""
+        disorderly = any(fault.kind in BREAKS_CHANNELS for fault in self.scenario.fault)
+        members = self.topology.sites
+        for site in self.sites:
+            ordering = self._ordering(site.id)
+            site.layer = stacked((ordering, Fifo(site.id, members))) if disorderly else ordering
+        for site in self.sites:
+            site.handle(ViewInstalled(View(ViewId(1), members)))
+
+    def _boot(self, site: GroupSite) -> None:
+        site.boot(self._ordering(site.id), self.topology.sites, self.scenario.protocol.resilience)
+
+    def _group_sites(self, sites: Sequence[SiteId]) -> list[GroupSite]:
+        return [site for site in self.sites if site.id in sites and isinstance(site, GroupSite)]
+
+    def _ordering(self, me: SiteId) -> Layer:
         choice = self.scenario.protocol
         kinds = PROTOCOLS[choice.name].options
         options = {
             key: tuple(map(self.topology.site, value)) if kinds[key] == SITES else self.topology.site(value)
             for key, value in choice.options.items()
         }
-        members = self.topology.sites
-        setup = Setup(me, members, known, choice.tickets == "flush", choice.estimates == "online", options)
-        ordering = self._build(setup)
-        disorderly = any(fault.kind in ("duplicate", "reorder") for fault in self.scenario.fault)
-        return stacked((ordering, Fifo(me, members))) if disorderly else ordering
+        online = choice.estimates == "online"
+        setup = Setup(me, self.topology.sites, self._known, choice.tickets == "flush", online, options)
+        return self._build(setup)
 
     # --- traffic ---
 
     def _schedule_traffic(self) -> None:
         end_us = round(self.scenario.duration_s * 1e6)
         for traffic in self.scenario.traffic:
+            level = Level[(traffic.level or self.scenario.protocol.level).upper()]
             for name in traffic.sites:
                 site = self.sites[self.topology.site(name)]
                 if traffic.closed_loop is not UNSET:
                     loop = ClosedLoop(traffic, traffic.closed_loop, end_us)
+                    loop.level = level
                     self._closed_loops.setdefault(site.id, []).append(loop)
                     self.schedule(loop.from_us, self._start_loop, (site, loop))
                 elif traffic.rate:
                     source = OpenLoop(traffic, traffic.rate, end_us, self._chooser)
+                    source.level = level
                     self._schedule_next(source.first_us(), site, source)
 
     def _schedule_next(self, at_us: int | None, site: SimulatedSite, source: OpenLoop) -> None:
@@ -109,13 +140,17 @@ class Simulation:
 
     def _fire(self, due: tuple[SimulatedSite, OpenLoop]) -> None:
         site, source = due
-        site.participant_multicasts(source.body)
+        site.participant_multicasts(source.body, source.level)
         self._schedule_next(source.next_us(), site, source)
 
     def _start_loop(self, start: tuple[SimulatedSite, ClosedLoop]) -> None:
-        site, loop = start
-        for _ in range(loop.outstanding):
-            site.participant_multicasts(loop.body)
+        for _ in range(start[1].outstanding):
+            self._go_round(start)
+
+    def _go_round(self, due: tuple[SimulatedSite, ClosedLoop]) -> None:
+        site, loop = due
+        loop.multicasts(site.next_message, self.now_us)
+        site.participant_multicasts(loop.body, loop.level)
 
     def _end_traffic(self, _: None) -> None:
         self.traffic_ended = True
@@ -123,6 +158,25 @@ class Simulation:
             observer.on_traffic_end(self.now_us)
         for site in self.sites:
             site.handle(Flush())
+        if self.is_group:
+            self._drain_until_us = self.now_us + DRAIN_LIMIT_US
+            self.schedule(self.now_us, self._drain, None)
+
+    def _drain(self, _: None) -> None:
+        """A live group never falls silent: the run ends when nobody waits for anything, or when the time is up."""
+        if self.settled() or self.now_us >= self._drain_until_us:
+            self.agenda.clear()
+        else:
+            self.schedule(self.now_us + DRAIN_STEP_US, self._drain, None)
+
+    def settled(self) -> bool:
+        """Whether the sites of the core that are up have one view and one order, and wait for and keep nothing."""
+        up = [site for site in self._group_sites(self.core) if not site.crashed]
+        return len(dict.fromkeys(site.standing() for site in up)) <= 1 and all(site.is_idle() for site in up)
+
+    def lives(self) -> dict[SiteId, int]:
+        """The present life of each site of a group that is up."""
+        return {site.id: site.incarnation for site in self._group_sites(self.core) if not site.crashed}
 
     # --- the main loop ---
 
@@ -145,16 +199,35 @@ class Simulation:
     # --- faults ---
 
     def crash(self, sites: list[SiteId]) -> None:
-        """These sites stop for ever."""
+        """These sites stop, for ever unless they `recover`."""
         for site in sites:
-            self.sites[site].crashed = True
+            self.sites[site].crash()
             for observer in self.observers:
                 observer.on_crash(self.now_us, site)
+
+    def recover(self, sites: list[SiteId]) -> None:
+        """These sites come up again, each as a new life."""
+        for site in self._group_sites(sites):
+            if site.crashed:
+                site.revive()
+                for observer in self.observers:
+                    observer.on_recover(self.now_us, site.id, site.incarnation)
+                self._boot(site)
+
+    def step_clocks(self, sites: list[SiteId], by_us: int) -> None:
+        """The wall clocks of these sites jump."""
+        for site in self._group_sites(sites):
+            site.step_clock(by_us)
+
+    def set_drift(self, sites: list[SiteId], ppm: int) -> None:
+        """The clocks of these sites run fast by so many parts in a million."""
+        for site in self._group_sites(sites):
+            site.set_drift(ppm)
 
     def pause(self, sites: list[SiteId], for_us: int) -> None:
         """These sites do nothing for a while; what reaches them waits."""
         for site in sites:
-            self.sites[site].paused = True
+            self.sites[site].paused += 1
             self.schedule(self.now_us + for_us, self.sites[site].resume, None)
 
     # --- what sites tell ---
@@ -172,8 +245,16 @@ class Simulation:
             observer.on_deliver(self.now_us, site, bundle)
         if self._closed_loops and bundle.id >> ORIGIN_SHIFT == site:
             for loop in self._closed_loops.get(site, ()):
-                if loop.goes_on(self.now_us):
-                    self.schedule(self.now_us, self.sites[site].participant_multicasts, loop.body)
+                if (at_us := loop.answers_us(bundle.id, self.now_us)) is not None:
+                    self.schedule(at_us, self._go_round, (self.sites[site], loop))
+
+    def observe_group(self, site: SiteId, event: Delivery) -> None:
+        for observer in self.observers:
+            observer.on_group(self.now_us, site, event)
+
+    def observe_fault(self, fault: Fault) -> None:
+        for observer in self.observers:
+            observer.on_fault(self.now_us, fault)
 
     def observe_note(self, site: SiteId, note: Note) -> None:
         for observer in self.observers:

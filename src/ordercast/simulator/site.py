@@ -10,8 +10,9 @@ from ordercast.core.effects import Note
 from ordercast.core.events import Event, FromAbove, FromBelow, TimerFired, TimerKey
 from ordercast.core.ids import MessageId, SiteId, pack_message_id
 from ordercast.core.layer import Layer
-from ordercast.core.messages import Bundle
+from ordercast.core.messages import Bundle, Level
 from ordercast.core.views import View
+from ordercast.simulator.network import Handler
 
 if TYPE_CHECKING:
     from ordercast.simulator.simulation import Simulation
@@ -28,9 +29,10 @@ class SimulatedSite:
         self.id = site
         self.layer: Layer
         self.crashed = False
-        self.paused = False
+        self.paused = 0
+        """How many pauses have begun and not ended."""
         self._simulation = simulation
-        self._postponed: list[Event] = []
+        self._postponed: list[tuple[Handler, Any]] = []
         self._came_back: deque[Event] = deque()
         self._timers: dict[TimerKey, int] = {}
         self._sent = 0
@@ -43,35 +45,50 @@ class SimulatedSite:
         if self.crashed:
             return
         if self.paused:
-            self._postponed.append(event)
+            self._postponed.append((self.handle, event))
             return
-        simulation = self._simulation
-        simulation.events += 1
-        self.layer.handle(event, simulation.now, self)
-        while self._came_back:
-            self.layer.handle(self._came_back.popleft(), simulation.now, self)
+        self._simulation.events += 1
+        self.handle_now(event)
 
-    def participant_multicasts(self, body: bytes) -> None:
+    def handle_now(self, event: Event) -> None:
+        """Let the stack handle an event, and after it what comes back to this site at once."""
+        now = self._simulation.now
+        self.layer.handle(event, now, self)
+        while self._came_back:
+            self.layer.handle(self._came_back.popleft(), now, self)
+
+    def participant_multicasts(self, body: bytes, level: Level = Level.AGREED) -> None:
         """Make a bundle of one message and hand it to the stack."""
         if self.crashed or self.paused:
             return
-        bundle = Bundle(MessageId(self._first_id + self._sent), (body,))
+        bundle = Bundle(self.next_message, (body,), level)
         self._sent += 1
         self._simulation.observe_multicast(self.id, bundle)
         self.handle(FromAbove(bundle))
 
     @property
-    def _first_id(self) -> MessageId:
-        return pack_message_id(self.id, 0, 0)
+    def next_message(self) -> MessageId:
+        """The id of the message that is multicast next."""
+        return pack_message_id(self.id, 0, self._sent)
+
+    def crash(self) -> None:
+        """Stop for ever."""
+        self.crashed = True
 
     def resume(self, _: None = None) -> None:
         """End a pause: what came meanwhile is handled now."""
-        self.paused = False
+        if self.paused:  # a crash has ended it early
+            self.paused -= 1
+        if self.paused:
+            return
         postponed, self._postponed = self._postponed, []
-        for event in postponed:
-            self.handle(event)
+        for handler, argument in postponed:
+            handler(argument)
 
     def _on_timer(self, armed: tuple[TimerKey, int]) -> None:
+        if self.paused:
+            self._postponed.append((self._on_timer, armed))
+            return
         key, sequence = armed
         if self._timers.get(key) == sequence:
             del self._timers[key]

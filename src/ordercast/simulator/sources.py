@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+from ordercast.core.ids import MessageId
+from ordercast.core.messages import Level
 from ordercast.simulator.chooser import Chooser
 from ordercast.simulator.distributions import RESOLUTION, normal_quantiles
 from ordercast.simulator.scenario import Traffic
@@ -20,6 +22,7 @@ class OpenLoop:
 
     def __init__(self, traffic: Traffic, rate: float, end_us: int, chooser: Chooser) -> None:
         self.body = bytes(traffic.size_bytes)
+        self.level = Level.AGREED
         self._kind = traffic.source
         self._aligned = traffic.phase == "aligned"
         self._mean_us = 1e6 / rate
@@ -53,18 +56,32 @@ class OpenLoop:
                 return -self._mean_us * math.log(1 - self._pick(FRACTIONS) / FRACTIONS)
 
 
+TURNAROUND_US = 100
+"""A participant of a closed loop multicasts no sooner after its last message, even if that came back at once."""
+
+
 class ClosedLoop:
-    """One site keeps a number of messages outstanding: each delivery of its own makes it multicast the next."""
+    """One site keeps a number of messages outstanding: each delivery of one of them makes it multicast the next."""
 
     def __init__(self, traffic: Traffic, outstanding: int, end_us: int) -> None:
         self.body = bytes(traffic.size_bytes)
+        self.level = Level.AGREED
         self.outstanding = outstanding
         self.from_us = round(traffic.from_s * 1e6)
         self._until_us = _until_us(traffic, end_us)
+        self._sent_us: dict[MessageId, int] = {}
 
-    def goes_on(self, now_us: int) -> bool:
-        """Whether a delivery now is answered by another message."""
-        return self.from_us <= now_us < self._until_us
+    def multicasts(self, message: MessageId, now_us: int) -> None:
+        """The next message of the site is one of this loop."""
+        self._sent_us[message] = now_us
+
+    def answers_us(self, message: MessageId, now_us: int) -> int | None:
+        """When a message that is delivered now is answered by another; None if it is not, or not one of this loop."""
+        sent_us = self._sent_us.pop(message, None)
+        if sent_us is None:
+            return None
+        due_us = max(now_us, sent_us + TURNAROUND_US)
+        return due_us if due_us < self._until_us else None
 
 
 def _until_us(traffic: Traffic, end_us: int) -> int:

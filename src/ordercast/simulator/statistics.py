@@ -91,7 +91,8 @@ class _Histograms:
     def add(self, flight: _Flight) -> None:
         self.last.add(flight.last_us)
         self.mean_recipient.add(flight.sum_us / flight.delivered)
-        self.sender.add(flight.sender_us)
+        if flight.sender_us is not None:
+            self.sender.add(flight.sender_us)
 
     def include(self, other: _Histograms) -> None:
         self.last.include(other.last)
@@ -105,15 +106,17 @@ class _Histograms:
 class _Flight:
     """A message that has not been delivered everywhere yet."""
 
-    __slots__ = ("delivered", "last_us", "origin", "sender_us", "sent_us", "sum_us")
+    __slots__ = ("delivered", "last_us", "missing", "origin", "sender_us", "sent_us", "sum_us")
 
-    def __init__(self, sent_us: int, origin: SiteId) -> None:
+    def __init__(self, sent_us: int, origin: SiteId, missing: int) -> None:
         self.sent_us = sent_us
         self.origin = origin
+        self.missing = missing
+        """One bit for each site that is up and has not delivered it."""
         self.delivered = 0
         self.sum_us = 0
         self.last_us = 0
-        self.sender_us = 0
+        self.sender_us: int | None = None
 
 
 class LatencyStatistics(Observer):
@@ -126,7 +129,9 @@ class LatencyStatistics(Observer):
 
     def __init__(self, sites: int, warmup_us: int) -> None:
         self.messages = 0
-        self._up = sites
+        self._up = (1 << sites) - 1
+        self._others = [~(1 << site) for site in range(sites)]
+        """For each site the bits of all others."""
         self._warmup_us = warmup_us
         self._flights: dict[MessageId, _Flight] = {}
         self._in_order: deque[_Flight] = deque()
@@ -136,28 +141,36 @@ class LatencyStatistics(Observer):
     def on_multicast(self, at_us: int, site: SiteId, bundle: Bundle) -> None:
         self.messages += len(bundle.bodies)
         if at_us >= self._warmup_us:
-            flight = self._flights[bundle.id] = _Flight(at_us, site)
+            flight = self._flights[bundle.id] = _Flight(at_us, site, self._up)
             self._in_order.append(flight)
 
     def on_deliver(self, at_us: int, site: SiteId, bundle: Bundle) -> None:
         if not self._measuring:
             return
         flight = self._flights.get(bundle.id)
-        if flight is None:
+        if flight is None or not flight.missing >> site & 1:
             return
         latency_us = at_us - flight.sent_us
+        flight.missing &= self._others[site]
         flight.delivered += 1
         flight.sum_us += latency_us
         flight.last_us = latency_us
         if site == bundle.id >> ORIGIN_SHIFT:
             flight.sender_us = latency_us
-        if flight.delivered >= self._up:
+        if not flight.missing:
             del self._flights[bundle.id]
             self._take()
 
     def on_crash(self, at_us: int, site: SiteId) -> None:
-        self._up -= 1
+        self._up &= self._others[site]
+        for message, flight in list(self._flights.items()):
+            flight.missing &= self._up
+            if not flight.missing:
+                del self._flights[message]
         self._take()
+
+    def on_recover(self, at_us: int, site: SiteId, incarnation: int) -> None:
+        self._up |= 1 << site
 
     def on_traffic_end(self, at_us: int) -> None:
         self._measuring = False
@@ -165,8 +178,10 @@ class LatencyStatistics(Observer):
         self._in_order.clear()
 
     def _take(self) -> None:
-        while self._in_order and self._in_order[0].delivered >= self._up:
+        while self._in_order and not self._in_order[0].missing:
             flight = self._in_order.popleft()
+            if not flight.delivered:
+                continue
             histograms = self._per_site.get(flight.origin)
             if histograms is None:
                 histograms = self._per_site[flight.origin] = _Histograms()

@@ -12,7 +12,17 @@ from typing import ClassVar, Generic, TypeVar, assert_never
 from msgspec import Struct
 
 from ordercast.core.effects import Out
-from ordercast.core.events import Event, Flush, FromAbove, FromBelow, Now, TimerFired, ViewInstalled
+from ordercast.core.events import (
+    Event,
+    Flush,
+    FromAbove,
+    FromBelow,
+    Now,
+    Started,
+    TimerFired,
+    ViewClosed,
+    ViewInstalled,
+)
 from ordercast.core.ids import SiteId
 from ordercast.core.layer import Waiting
 
@@ -54,7 +64,7 @@ class Fifo(Struct, Generic[Payload]):
             case ViewInstalled(view=view):
                 self.members = view.members
                 out.install(view)
-            case Flush():
+            case ViewClosed() | Started() | Flush():
                 pass
             case FromAbove() | TimerFired():
                 raise AssertionError(f"not for a FIFO link: {event}")

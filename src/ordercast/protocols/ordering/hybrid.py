@@ -19,10 +19,21 @@ from typing import ClassVar, assert_never
 from msgspec import Struct
 
 from ordercast.core.effects import Note, Out
-from ordercast.core.events import Event, Flush, FromAbove, FromBelow, Now, TimerFired, ViewInstalled
+from ordercast.core.events import (
+    Event,
+    Flush,
+    FromAbove,
+    FromBelow,
+    Now,
+    Started,
+    TimerFired,
+    ViewClosed,
+    ViewInstalled,
+)
 from ordercast.core.ids import SiteId, Ticket
 from ordercast.core.layer import Waiting
 from ordercast.core.messages import Bundle
+from ordercast.core.views import View
 from ordercast.planning.roles import assign_roles, with_actives
 from ordercast.protocols.ordering.issuer import Issuer
 from ordercast.protocols.ordering.merge import Merge
@@ -38,6 +49,9 @@ class Hybrid(Struct):
     me: SiteId
     sequencers: dict[SiteId, SiteId]
     """For each site who issues tickets for its messages; an active site is its own sequencer."""
+    actives: tuple[SiteId, ...]
+    """The active sites, as long as they are members."""
+    delays_us: tuple[tuple[float, ...], ...]
     issuer: Issuer
     merge: Merge[Bundle]
     flush: bool
@@ -55,14 +69,24 @@ class Hybrid(Struct):
             case Flush():
                 self.flush = True
                 if self.active:
-                    self.answer(self.merge.tickets[-1][0] if self.merge.tickets else Ticket(0), out)
+                    self.answer(self.issuer.clock.value, out)
+            case ViewClosed():
+                for bundle in self.merge.close():
+                    out.deliver(bundle.origin, bundle)
             case ViewInstalled(view=view):
-                self.merge = Merge.of(self.me, tuple(site for site in view.members if self.sequencers[site] == site))
+                self.begin_view(view)
                 out.install(view)
-            case FromAbove() | TimerFired():
+            case FromAbove() | TimerFired() | Started():
                 raise AssertionError(f"not for the hybrid protocol: {event}")
             case _:
                 assert_never(event)
+
+    def begin_view(self, view: View) -> None:
+        """The given roles, as far as their sites are members; if no active site is, the highest member becomes it."""
+        actives = tuple(site for site in self.actives if site in view.members) or (view.members[-1],)
+        self.sequencers = with_actives(actives, self.delays_us)
+        self.merge = Merge.of(self.me, actives)
+        self.issuer.begin_view(actives)
 
     def on_multicast(self, bundle: Bundle, now: Now, out: Out) -> None:
         probe = self.issuer.clock.wants_probe(now.monotonic_us)
@@ -95,7 +119,7 @@ class Hybrid(Struct):
             self.merge.put(data.ticket, sender, bundle.id, bundle)
             self.on_tickets(sender, data, out)
             return
-        self.merge.hold(bundle.id, bundle)
+        self.merge.hold(bundle.id, bundle, data.ticket)
         if sequencer == self.me:
             ticket = self.issuer.issue_for(bundle.id)
             out.record(Note("ticket", bundle.id, ticket))
@@ -148,4 +172,4 @@ def build(setup: Setup) -> Hybrid:
         sequencers = assign_roles(setup.network.mean_gaps_us, delays_us)
     actives = tuple(site for site in setup.members if sequencers[site] == site)
     issuer = Issuer(setup.me, setup.rate_synchronised_clock(actives))
-    return Hybrid(setup.me, sequencers, issuer, Merge.of(setup.me, actives), setup.flush)
+    return Hybrid(setup.me, sequencers, actives, delays_us, issuer, Merge.of(setup.me, actives), setup.flush)

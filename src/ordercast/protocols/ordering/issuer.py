@@ -28,6 +28,13 @@ class Issuer(Struct):
     announced: Ticket = Ticket(0)
     """The ticket up to which everybody will know that this site issues no more, once what has left arrives."""
 
+    def begin_view(self, issuers: tuple[SiteId, ...]) -> None:
+        """Tickets that have not left are void, and never issued again: the clock goes on."""
+        self.unsent.clear()
+        self.in_transit.clear()
+        self.announced = Ticket(0)
+        self.clock.set_issuers(issuers)
+
     def issue_for(self, message: MessageId) -> Ticket:
         """Issue a ticket for another site's message, to leave with the next `take_unsent`."""
         ticket = self.clock.next_for_other()

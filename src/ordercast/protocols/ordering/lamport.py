@@ -26,6 +26,9 @@ class LamportClock(Struct, tag="lamport"):
         if ticket > self.value:
             self.value = ticket
 
+    def set_issuers(self, issuers: tuple[SiteId, ...]) -> None:
+        """Who issues tickets makes no difference."""
+
     def observe(self, ticket: Ticket) -> None:
         """A ticket has arrived by itself, without a message that tells when it left."""
         if ticket > self.value:

@@ -28,6 +28,10 @@ NOBODY = (Ticket(1 << 62), SiteId(0))
 """The frontier when there is no other issuer."""
 
 
+NO_CLOCK = Ticket(0)
+"""Of an entry that comes with its ticket."""
+
+
 class Merge(Struct, Generic[Entry]):
     """Entries and tickets received and not yet released."""
 
@@ -42,6 +46,8 @@ class Merge(Struct, Generic[Entry]):
     """In their order; the list is kept sorted."""
     held: dict[MessageId, Entry] = {}
     """Received, not yet released."""
+    clocks: dict[MessageId, Ticket] = {}
+    """For entries that came without a ticket: their senders' ticket clocks."""
     ahead: dict[SiteId, Ticket] = {}
     """Horizons of sites that are no issuers yet at this point of the total order."""
 
@@ -62,9 +68,11 @@ class Merge(Struct, Generic[Entry]):
         self.ahead = {site: ticket for site, ticket in known.items() if site not in self.horizons}
         self._find_frontier()
 
-    def hold(self, id: MessageId, entry: Entry) -> None:
-        """An entry has been received."""
+    def hold(self, id: MessageId, entry: Entry, clock: Ticket = NO_CLOCK) -> None:
+        """An entry has been received without a ticket; `clock` is its sender's ticket clock."""
         self.held[id] = entry
+        if clock:
+            self.clocks[id] = clock
 
     def add(self, ticket: Ticket, issuer: SiteId, id: MessageId) -> None:
         """A ticket has been received; its entry may come before or after it."""
@@ -80,7 +88,7 @@ class Merge(Struct, Generic[Entry]):
         horizons = self.horizons
         known = horizons.get(issuer)
         if known is None:
-            self.ahead[issuer] = ticket
+            self.ahead[issuer] = max(ticket, self.ahead.get(issuer, ticket))
         elif ticket > known:
             horizons[issuer] = ticket
             if issuer == self.frontier[1]:
@@ -105,7 +113,22 @@ class Merge(Struct, Generic[Entry]):
         entry = self.held.pop(id, None)
         if entry is not None:
             del tickets[0]
+            if self.clocks:
+                self.clocks.pop(id, None)
         return entry
+
+    def close(self) -> list[Entry]:
+        """All that is left, in the order that every member comes to; no more tickets can come.
+
+        Tickets whose entry is not here are void; entries without a ticket follow by (clock, sender, seq).
+        """
+        ticketed = [self.held.pop(id) for _, _, id in self.tickets if id in self.held]
+        rest = sorted(self.held, key=lambda id: (self.clocks.get(id, 0), id))
+        left = ticketed + [self.held[id] for id in rest]
+        self.tickets.clear()
+        self.held.clear()
+        self.clocks.clear()
+        return left
 
     def without_ticket(self) -> list[MessageId]:
         """What is held and has no ticket yet, in the order of the ids."""

@@ -18,10 +18,21 @@ from typing import ClassVar, assert_never
 from msgspec import Struct
 
 from ordercast.core.effects import Note, Out
-from ordercast.core.events import Event, Flush, FromAbove, FromBelow, Now, TimerFired, ViewInstalled
+from ordercast.core.events import (
+    Event,
+    Flush,
+    FromAbove,
+    FromBelow,
+    Now,
+    Started,
+    TimerFired,
+    ViewClosed,
+    ViewInstalled,
+)
 from ordercast.core.ids import MessageId, SiteId, Ticket
 from ordercast.core.layer import Waiting
 from ordercast.core.messages import Bundle
+from ordercast.core.views import View
 from ordercast.planning.estimators import Estimates
 from ordercast.protocols.ordering.merge import Merge
 from ordercast.protocols.ordering.messages import Data, Issued, Tickets
@@ -61,6 +72,8 @@ class MigratingToken(Struct):
     estimates: Estimates
     merge: Merge[Bundle | Handover]
     holding: bool
+    first: SiteId
+    """Who holds the token when a view begins, if it is a member."""
     newest: Ticket = Ticket(0)
     """At the holder: the last number issued."""
     tenure_ends_us: int = TENURE_MIN_US
@@ -72,14 +85,27 @@ class MigratingToken(Struct):
             case FromAbove(message=Bundle() as bundle):
                 ticket = self.number(bundle.id, out) if self.holding else Ticket(0)
                 out.multicast(Data(bundle, ticket, (), now.monotonic_us))
+            case ViewClosed():
+                for entry in self.merge.close():
+                    if isinstance(entry, Bundle):
+                        out.deliver(entry.origin, entry)
             case ViewInstalled(view=view):
+                self.begin_view(view, now)
                 out.install(view)
             case Flush():
                 pass  # its tickets never wait
-            case FromAbove() | TimerFired():
+            case FromAbove() | TimerFired() | Started():
                 raise AssertionError(f"not for the migrating-token protocol: {event}")
             case _:
                 assert_never(event)
+
+    def begin_view(self, view: View, now: Now) -> None:
+        """Every view begins with the same holder for all: a member that has just joined knows of no handovers."""
+        holder = self.first if self.first in view.members else view.members[0]
+        self.merge = Merge.of(self.me, (holder,))
+        self.holding = self.me == holder
+        self.newest = Ticket(0)
+        self.tenure_ends_us = now.monotonic_us + TENURE_MIN_US
 
     def number(self, message: MessageId, out: Out) -> Ticket:
         self.newest = Ticket(self.newest + 1)
@@ -153,4 +179,4 @@ class MigratingToken(Struct):
 def build(setup: Setup) -> MigratingToken:
     """Option `site`: who orders first; without it the member with the lowest id."""
     first = setup.options.get("site", setup.members[0])
-    return MigratingToken(setup.me, setup.estimates(), Merge.of(setup.me, (first,)), setup.me == first)
+    return MigratingToken(setup.me, setup.estimates(), Merge.of(setup.me, (first,)), setup.me == first, first)

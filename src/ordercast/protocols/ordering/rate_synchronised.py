@@ -96,6 +96,12 @@ class RateSynchronisedClock(Struct, tag="rate-synchronised"):
             return 0
         return int(STEPS_PER_GAP * delay_us / gap_us)
 
+    def set_issuers(self, issuers: tuple[SiteId, ...]) -> None:
+        """From now on f is one of these."""
+        self.issuers = issuers
+        if self.fastest not in issuers:
+            self.fastest, self.lead, self.estimate_due_us = None, 0, 0
+
     def observe(self, ticket: Ticket) -> None:
         """A ticket has arrived by itself, without a message that tells when it left."""
         if ticket > self.value:

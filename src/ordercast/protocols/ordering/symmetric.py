@@ -18,7 +18,17 @@ from typing import ClassVar, assert_never
 from msgspec import Struct
 
 from ordercast.core.effects import Note, Out
-from ordercast.core.events import Event, Flush, FromAbove, FromBelow, Now, TimerFired, ViewInstalled
+from ordercast.core.events import (
+    Event,
+    Flush,
+    FromAbove,
+    FromBelow,
+    Now,
+    Started,
+    TimerFired,
+    ViewClosed,
+    ViewInstalled,
+)
 from ordercast.core.ids import SiteId, Ticket
 from ordercast.core.layer import Waiting
 from ordercast.core.messages import Bundle
@@ -47,12 +57,15 @@ class Symmetric(Struct):
                 self.on_multicast(bundle, now, out)
             case Flush():
                 self.flush = True
-                if self.merge.tickets:
-                    self.answer(self.merge.tickets[-1][0], out)
+                self.answer(self.issuer.clock.value, out)
+            case ViewClosed():
+                for bundle in self.merge.close():
+                    out.deliver(bundle.origin, bundle)
             case ViewInstalled(view=view):
                 self.merge = Merge.of(self.me, view.members)
+                self.issuer.begin_view(view.members)
                 out.install(view)
-            case FromAbove() | TimerFired():
+            case FromAbove() | TimerFired() | Started():
                 raise AssertionError(f"not for the symmetric protocol: {event}")
             case _:
                 assert_never(event)

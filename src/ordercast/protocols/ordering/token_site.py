@@ -14,7 +14,17 @@ from typing import ClassVar, assert_never
 from msgspec import Struct
 
 from ordercast.core.effects import Note, Out
-from ordercast.core.events import Event, Flush, FromAbove, FromBelow, Now, TimerFired, ViewInstalled
+from ordercast.core.events import (
+    Event,
+    Flush,
+    FromAbove,
+    FromBelow,
+    Now,
+    Started,
+    TimerFired,
+    ViewClosed,
+    ViewInstalled,
+)
 from ordercast.core.ids import MessageId, SiteId, Ticket
 from ordercast.core.layer import Waiting
 from ordercast.core.messages import Bundle
@@ -31,6 +41,8 @@ class TokenSite(Struct):
     me: SiteId
     site: SiteId
     """Who holds the token."""
+    first: SiteId
+    """Who is to hold it whenever it is a member; else the lowest member does."""
     merge: Merge[Bundle]
     newest: Ticket = Ticket(0)
     """At the token site: the last number issued."""
@@ -41,11 +53,17 @@ class TokenSite(Struct):
                 self.on_receive(sender, message, out)
             case FromAbove(message=Bundle() as bundle):
                 out.multicast(Data(bundle, self.number(bundle.id, out) if self.me == self.site else Ticket(0)))
+            case ViewClosed():
+                for bundle in self.merge.close():
+                    out.deliver(bundle.origin, bundle)
             case ViewInstalled(view=view):
+                self.site = self.first if self.first in view.members else view.members[0]
+                self.merge = Merge.of(self.me, (self.site,))
+                self.newest = Ticket(0)
                 out.install(view)
             case Flush():
                 pass  # its tickets never wait
-            case FromAbove() | TimerFired():
+            case FromAbove() | TimerFired() | Started():
                 raise AssertionError(f"not for the token-site protocol: {event}")
             case _:
                 assert_never(event)
@@ -83,4 +101,4 @@ class TokenSite(Struct):
 def build(setup: Setup) -> TokenSite:
     """Option `site`: who orders; without it the member with the lowest id."""
     site = setup.options.get("site", setup.members[0])
-    return TokenSite(setup.me, site, Merge.of(setup.me, (site,)))
+    return TokenSite(setup.me, site, site, Merge.of(setup.me, (site,)))

@@ -1,0 +1,22 @@
+"""`python -m bench` says which benchmarks there are; `python -m bench NAME` runs one."""
+
+from __future__ import annotations
+
+import click
+
+from bench import simulator
+
+BENCHMARKS = {"simulator": simulator.command}
+
+
+@click.group(invoke_without_command=True, commands=BENCHMARKS)
+@click.pass_context
+def main(context: click.Context) -> None:
+    """Run a benchmark; without a name, say which there are."""
+    if context.invoked_subcommand is None:
+        for name, command in BENCHMARKS.items():
+            click.echo(f"python -m bench {name}   {command.get_short_help_str(limit=100)}")
+
+
+if __name__ == "__main__":
+    main(prog_name="python -m bench")

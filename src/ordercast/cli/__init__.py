@@ -1,0 +1,1 @@
+"""The command line: one command, and a module for each of its subcommands."""

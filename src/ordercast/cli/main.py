@@ -1,0 +1,104 @@
+"""The `ordercast` command: finds the module of a subcommand, and turns errors into one line and an exit code.
+
+Nothing heavy is imported here, so that `ordercast --help` answers at once.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from typing import Any
+
+import click
+
+from ordercast import __version__
+from ordercast.core.errors import NotFit, WrongUse
+
+INTERRUPTED = 130
+BROKEN_PIPE = 141
+
+COMMANDS: dict[str, tuple[str, str]] = {
+    "simulate": ("ordercast.cli.simulate", "Run a scenario and judge it: latencies, overhead, violations."),
+    "plan": ("ordercast.cli.plan", "Say what to expect of a network: roles, latencies and their limit."),
+    "study": ("ordercast.cli.study", "Reproduce a table or figure of the papers."),
+    "explore": ("ordercast.cli.explore", "Run a small group through every interleaving there is."),
+}
+"""For each subcommand the module whose `command` it is, and what it does in a line."""
+
+
+class Mistaken(click.ClickException):
+    """Wrong use, in one line on the error output."""
+
+    exit_code = 2
+
+    def show(self, file: Any = None) -> None:
+        click.echo(self.message, err=True)
+
+
+class Unfit(Mistaken):
+    """The environment lacks something."""
+
+    exit_code = 3
+
+
+class Subcommands(click.Group):
+    """Imports a subcommand only when it is run."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        module, _ = COMMANDS[cmd_name]
+        command: click.Command = importlib.import_module(module).command
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            ctx.fail(f"No such command {args[0]!r}; expected one of {', '.join(COMMANDS)}.")
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, summary) for name, (_, summary) in COMMANDS.items()])
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            try:
+                return super().invoke(ctx)
+            finally:
+                sys.stdout.flush()
+        except WrongUse as error:
+            raise Mistaken(str(error)) from error
+        except NotFit as error:
+            raise Unfit(str(error)) from error
+        except KeyboardInterrupt:
+            ctx.exit(INTERRUPTED)
+        except BrokenPipeError:
+            # Whoever read the output has gone; Python would complain about it once more at its exit.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            ctx.exit(BROKEN_PIPE)
+
+
+@click.group(cls=Subcommands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="ordercast", message="%(prog)s %(version)s")
+def main() -> None:
+    """One agreed order of messages for groups spread over LANs and slow links, at the lowest latency that
+    their network allows.
+
+    \b
+    Which scheme suits my network, and what latency may I expect?
+      ordercast plan examples/nine-scenarios/scenario-4.toml
+    How does it do under load, and is the order right?
+      ordercast simulate examples/nine-scenarios/scenario-4.toml
+      ordercast simulate examples/nine-scenarios/scenario-4.toml --protocol token-site
+    What did the papers find?
+      ordercast study nine-scenarios
+
+    Scenario files are described in docs/scenarios.md. Exit codes: 0 good; 1 the answer is bad (a violation, a
+    stall, a missed claim); 2 wrong use; 3 the environment lacks something.
+    """

@@ -1,0 +1,95 @@
+"""What a site group tells its participants, in one stream and in the true relative order."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from ordercast.core.entries import Entry
+from ordercast.core.ids import SiteId
+from ordercast.core.messages import Bundle
+from ordercast.core.views import View
+
+
+class Logged(Struct, frozen=True, gc=False):
+    """For the host's ordered log, durable before the sends that follow: an entry at the end of the log."""
+
+    entry: Entry
+
+
+class Truncated(Struct, frozen=True, gc=False):
+    """For the host's ordered log: what it holds from this position on is void."""
+
+    from_position: int
+
+
+class Entered(Struct, frozen=True, gc=False):
+    """For the host: the site has installed a view now; its place in the order follows as `ViewChanged`."""
+
+    view: View
+    continuing: bool
+    """Whether it comes directly from the view before, with the others."""
+
+
+class Delivered(Struct, frozen=True, gc=False):
+    """A bundle. Its messages take consecutive positions from `position` on; fifo and causal ones have none."""
+
+    bundle: Bundle
+    position: int | None
+    final: bool
+
+
+class Finalized(Struct, frozen=True, gc=False):
+    """What was ordered at positions below this one is the same at every site, for ever."""
+
+    below: int
+
+
+class Retracted(Struct, frozen=True, gc=False):
+    """Tentative deliveries from this position on are void: the majority has ordered otherwise."""
+
+    from_position: int
+
+
+class ViewChanged(Struct, frozen=True, gc=False):
+    """The group has a new view; the change itself takes one position."""
+
+    view: View
+    position: int
+
+
+class SnapshotWanted(Struct, frozen=True, gc=False):
+    """A joining site is too far behind: answer with a `Snapshot` of the state after all below this position."""
+
+    position: int
+
+
+class Snapshot(Struct, frozen=True, array_like=True, tag="snapshot"):
+    """The participants' state after everything below a position. To a joiner: begin with this."""
+
+    position: int
+    state: bytes
+
+
+class GroupBlocked(Struct, frozen=True, gc=False):
+    """Too few members of the last primary view can be reached. What is multicast waits."""
+
+
+class Diverged(Struct, frozen=True, gc=False):
+    """The alarm: this site's final order differs from another's, first at or before this position."""
+
+    position: int
+    site: SiteId
+
+
+Delivery = (
+    Logged
+    | Truncated
+    | Delivered
+    | Finalized
+    | Retracted
+    | ViewChanged
+    | SnapshotWanted
+    | Snapshot
+    | GroupBlocked
+    | Diverged
+)

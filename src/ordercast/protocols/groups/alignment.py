@@ -1,0 +1,154 @@
+"""How a member that does not hold the whole order comes to it.
+
+It asks one member after the other for the entries from its last final position to the beginning of the view. What
+it has beyond that position it compares, and retracts what the majority has ordered otherwise. A member too far
+behind gets a snapshot of the participants' state instead. `group` is the `SiteGroup` whose state this reads and
+changes.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ordercast.core.deliveries import Diverged, Logged, Retracted, Snapshot, SnapshotWanted, Truncated
+from ordercast.core.effects import Note, Out
+from ordercast.core.events import Now
+from ordercast.core.ids import SiteId
+from ordercast.core.messages import Bundle
+from ordercast.protocols.groups.log import Base, Sessions, first_difference
+from ordercast.protocols.groups.messages import Fetch, Supplement
+
+if TYPE_CHECKING:
+    from ordercast.protocols.groups.site_group import SiteGroup
+
+    Group = SiteGroup[Any]
+
+FETCH_US = 1_000_000
+"""How long to wait for one donor before asking another."""
+
+FETCH_ENTRIES_MAX = 512
+
+
+# --- the member that lacks something ---
+
+
+def fetch(group: Group, out: Out) -> None:
+    """Ask a member for what is missing; later, if it does not answer, another."""
+    if group.aligned or group.me not in group.view.members:
+        return
+    start = group.fetched[-1].end if group.fetched else group.log.final
+    digest = group.fetched[-1].digest if group.fetched else group.log.digest_at(start)
+    donor = group.donor.next()
+    if donor is not None:
+        out.send(donor, Fetch(start, -1 if digest is None else digest))
+    out.set_timer("fetch", FETCH_US)
+
+
+def on_supplement(group: Group, supplement: Supplement, now: Now, out: Out) -> None:
+    """Some of what is missing, or the last of it."""
+    if group.aligned:
+        return
+    if supplement.snapshot is not None and supplement.base is not None:
+        take_snapshot(group, supplement.snapshot, supplement.base, supplement.sessions, out)
+        align(group, supplement.sessions, now, out)
+        return
+    start = group.fetched[-1].end if group.fetched else group.log.final
+    if supplement.entries and supplement.entries[0].position == start:
+        group.fetched.extend(supplement.entries)
+    reached = group.fetched[-1].end if group.fetched else group.log.final
+    if reached == supplement.end:
+        take_fetched(group, out)
+        align(group, supplement.sessions, now, out)
+    elif supplement.entries:
+        fetch(group, out)
+
+
+def take_fetched(group: Group, out: Out) -> None:
+    """Keep what we have in common with the order, retract the rest, and go on with the order."""
+    log = group.log
+    different = first_difference(log.slice(log.final, log.length), group.fetched)
+    if different is not None:
+        retract(group, different, out)
+    for entry in group.fetched:
+        if entry.position >= log.length:
+            log.entries.append(entry)
+            out.deliver(group.me, Logged(entry))
+            if isinstance(entry.content, Bundle):
+                group.outstanding.pop(entry.content.id, None)
+            group.show(entry, out)
+    group.fetched.clear()
+
+
+def retract(group: Group, position: int, out: Out) -> None:
+    """Take back what is tentative from a position on. Own bundles are outstanding again."""
+    for entry in group.log.slice(position, group.log.length):
+        if isinstance(entry.content, Bundle) and group.is_mine(entry.content):
+            group.outstanding[entry.content.id] = entry.content
+    group.log.truncate(position)
+    group.cautious = [entry for entry in group.cautious if entry.position < position]
+    out.record(Note("retract", position=position))
+    out.deliver(group.me, Truncated(position))
+    out.deliver(group.me, Retracted(position))
+
+
+def take_snapshot(group: Group, snapshot: Snapshot, base: Base, sessions: Sessions, out: Out) -> None:
+    """Begin with others' state."""
+    if group.log.length > group.log.final:
+        retract(group, group.log.final, out)
+    group.cautious.clear()
+    group.fetched.clear()
+    group.log.restart_at(base, sessions.copy())
+    out.deliver(group.me, snapshot)
+
+
+def align(group: Group, sessions: Sessions, now: Now, out: Out) -> None:
+    """The log holds the whole order up to this view; what was ordered since waits for that."""
+    mine = group.log.sessions.unordered
+    group.log.sessions = sessions.copy()
+    for _, bundle in group.unstable:
+        if sessions.is_new(bundle, ordered=False):
+            group.outstanding[bundle.id] = bundle
+    group.unstable.clear()
+    for life, seq in mine.items():
+        group.log.sessions.unordered[life] = max(group.log.sessions.unordered.get(life, 0), seq)
+    group.aligned = True
+    group.begin_view(sessions, now, out)
+
+
+# --- the member that has it ---
+
+
+def on_fetch(group: Group, asker: SiteId, wanted: Fetch, out: Out) -> None:
+    """Give the next entries, if what the asker has as final is what we have."""
+    if not group.aligned:
+        return
+    mine = group.log.digest_at(wanted.start)
+    if mine is not None and wanted.digest >= 0 and mine != wanted.digest:
+        out.deliver(group.me, Diverged(wanted.start, asker))
+    elif wanted.start < group.log.base.position:
+        want_snapshot(group, asker, out)
+    else:
+        end = group.start_of_view.position
+        entries = tuple(group.log.slice(wanted.start, end)[:FETCH_ENTRIES_MAX])
+        out.send(asker, Supplement(entries, end, group.sessions_at_start))
+
+
+def want_snapshot(group: Group, asker: SiteId, out: Out) -> None:
+    """Too far behind for entries. A snapshot is taken of what is final, and must reach into this view."""
+    if group.log.final >= group.start_of_view.position:
+        group.snapshot_for.append(asker)
+        out.deliver(group.me, SnapshotWanted(group.log.final))
+
+
+def send_snapshot(group: Group, snapshot: Snapshot, out: Out) -> None:
+    """The participants have answered."""
+    digest = group.log.digest_at(snapshot.position)
+    askers, group.snapshot_for = group.snapshot_for, []
+    if digest is None or snapshot.position < group.start_of_view.position:
+        return
+    sessions = group.sessions_at_start.copy()
+    for entry in group.log.slice(group.start_of_view.position, snapshot.position):
+        if isinstance(entry.content, Bundle):
+            sessions.take(entry.content, ordered=True)
+    for asker in askers:
+        out.send(asker, Supplement((), snapshot.position, sessions, snapshot, Base(snapshot.position, digest)))

@@ -1,0 +1,63 @@
+"""How a site group comes into being, for the first time or after an earlier life."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from ordercast.core.entries import Entry
+from ordercast.core.ids import SiteId, ViewId
+from ordercast.core.layer import Layer
+from ordercast.core.views import View
+from ordercast.protocols.groups.causal import Causal
+from ordercast.protocols.groups.finality import Finality
+from ordercast.protocols.groups.log import Log
+from ordercast.protocols.groups.messages import GroupMessage, Ordering, Private
+from ordercast.protocols.groups.site_group import Saved, SiteGroup
+
+
+@cache
+def _group_type(ordering: Any) -> Any:
+    """The type of a site group over one type of ordering protocol: its fields say how to read its state back."""
+    wire = GroupMessage | Ordering[ordering.WIRE] | Private[ordering.WIRE]
+    name = f"SiteGroupOver{ordering.__name__}"
+    return msgspec.defstruct(name, [("ordering", ordering)], bases=(SiteGroup,), namespace={"WIRE": wire})
+
+
+class Recovered(Struct, frozen=True):
+    """What an earlier life of the site has left."""
+
+    saved: bytes | None = None
+    """What the group saved last."""
+    entries: tuple[Entry, ...] = ()
+    """Of the ordered log, at least those from the saved base on."""
+    final: int = 0
+
+
+def group_over(ordering: Layer, me: SiteId, resilience: int, aligned: bool, recovered: Recovered) -> SiteGroup[Any]:
+    """A site group that comes up, for the first time or after an earlier life."""
+    log = Log()
+    if recovered.saved is not None:
+        known = msgspec.msgpack.decode(recovered.saved, type=Saved)
+        log.restart_at(known.base, known.sessions)
+        log.sessions.unordered = dict(known.unordered)
+    for entry in recovered.entries:
+        if entry.position >= log.length:
+            log.append(entry.content)
+    log.final = max(log.final, min(recovered.final, log.length))
+    view = View(ViewId(0), (me,))
+    kind = _group_type(type(ordering))
+    group: SiteGroup[Any] = kind(
+        me=me,
+        ordering=ordering,
+        resilience=resilience,
+        view=view,
+        log=log,
+        finality=Finality.of(view, resilience),
+        causal=Causal.of(view),
+        aligned=aligned,
+    )
+    return group

@@ -1,0 +1,136 @@
+"""The order as one site knows it: entries at positions, which of them are final, and who has sent what.
+
+Positions number messages and control entries 0, 1, 2, ... The tail beyond `final` is tentative.
+"""
+
+from __future__ import annotations
+
+from msgspec import Struct, field
+
+from ordercast.core.entries import Entry
+from ordercast.core.ids import SEQ_BITS, SEQS_MAX
+from ordercast.core.messages import Bundle
+from ordercast.core.views import View
+
+RETAINED_POSITIONS = 10_000
+"""So much of the final order is kept for members that come back; who is further behind gets a snapshot."""
+
+DIGEST_FACTOR = 1_000_003
+DIGEST_MODULUS = (1 << 61) - 1
+
+
+class Sessions(Struct, array_like=True):
+    """For each life of each site how far its messages have come: what comes twice is recognised."""
+
+    ordered: dict[int, int] = {}
+    """By origin and incarnation: the lowest sequence number that is not ordered yet."""
+    unordered: dict[int, int] = {}
+    """The same for its fifo and causal messages."""
+
+    def is_new(self, bundle: Bundle, ordered: bool) -> bool:
+        """Whether the bundle has not been taken before."""
+        taken = self.ordered if ordered else self.unordered
+        return bundle.id & SEQS_MAX - 1 >= taken.get(bundle.id >> SEQ_BITS, 0)
+
+    def take(self, bundle: Bundle, ordered: bool) -> None:
+        """The bundle has been delivered, or ordered."""
+        taken = self.ordered if ordered else self.unordered
+        taken[bundle.id >> SEQ_BITS] = (bundle.id & SEQS_MAX - 1) + len(bundle.bodies)
+
+    def copy(self) -> Sessions:
+        """The same, to keep."""
+        return Sessions(dict(self.ordered), dict(self.unordered))
+
+
+class Base(Struct, frozen=True, array_like=True):
+    """The order up to where a log begins."""
+
+    position: int = 0
+    digest: int = 0
+
+
+class Log(Struct):
+    """Entries from some base on."""
+
+    base: Base = Base()
+    sessions_at_base: Sessions = field(default_factory=Sessions)
+    entries: list[Entry] = []
+    final: int = 0
+    sessions: Sessions = field(default_factory=Sessions)
+
+    @property
+    def length(self) -> int:
+        """The next position."""
+        return self.entries[-1].end if self.entries else self.base.position
+
+    @property
+    def digest(self) -> int:
+        """Of the whole order."""
+        return self.entries[-1].digest if self.entries else self.base.digest
+
+    def append(self, content: Bundle | View) -> Entry:
+        """Give something the next position."""
+        if isinstance(content, Bundle):
+            count, identity = len(content.bodies), int(content.id)
+            self.sessions.take(content, ordered=True)
+        else:
+            count, identity = 1, -1 - content.id
+        position = self.length
+        digest = (self.digest * DIGEST_FACTOR + identity) % DIGEST_MODULUS
+        entry = Entry(position, position + count, content, digest)
+        self.entries.append(entry)
+        return entry
+
+    def finalize(self, below: int) -> None:
+        """Everything below is final; what is far below need not be kept."""
+        self.final = below
+        if self.entries and self.entries[0].position < below - 2 * RETAINED_POSITIONS:
+            keep_from = self.index_at(below - RETAINED_POSITIONS)
+            for entry in self.entries[:keep_from]:
+                if isinstance(entry.content, Bundle):
+                    self.sessions_at_base.take(entry.content, ordered=True)
+            last = self.entries[keep_from - 1]
+            self.base = Base(last.end, last.digest)
+            del self.entries[:keep_from]
+
+    def index_at(self, position: int) -> int:
+        """The index of the entry that begins at or after the position."""
+        low, high = 0, len(self.entries)
+        while low < high:
+            middle = (low + high) // 2
+            if self.entries[middle].position < position:
+                low = middle + 1
+            else:
+                high = middle
+        return low
+
+    def slice(self, start: int, stop: int) -> list[Entry]:
+        """The entries from one position up to another."""
+        return self.entries[self.index_at(start) : self.index_at(stop)]
+
+    def digest_at(self, position: int) -> int | None:
+        """Of the order below a position, if that is known here."""
+        if position == self.base.position:
+            return self.base.digest
+        index = self.index_at(position)
+        if index == 0 or index > len(self.entries) or self.entries[index - 1].end != position:
+            return None
+        return self.entries[index - 1].digest
+
+    def truncate(self, position: int) -> None:
+        """Forget what is tentative from a position on. Sessions must be given anew."""
+        assert position >= self.final, "what is final is never truncated"
+        del self.entries[self.index_at(position) :]
+
+    def restart_at(self, base: Base, sessions: Sessions) -> None:
+        """Begin with somebody else's order up to a position."""
+        self.base, self.entries, self.final = base, [], base.position
+        self.sessions_at_base, self.sessions = sessions, sessions.copy()
+
+
+def first_difference(mine: list[Entry], theirs: list[Entry]) -> int | None:
+    """The position of the first entry of `mine` that is not the same in `theirs`; None if all are."""
+    for entry, other in zip(mine, theirs, strict=False):
+        if entry.digest != other.digest:
+            return entry.position
+    return mine[len(theirs)].position if len(mine) > len(theirs) else None

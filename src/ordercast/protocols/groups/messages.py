@@ -1,0 +1,79 @@
+"""What the site groups of members tell each other."""
+
+from __future__ import annotations
+
+from typing import Generic, TypeVar
+
+from msgspec import Struct
+
+from ordercast.core.deliveries import Snapshot
+from ordercast.core.entries import Entry
+from ordercast.core.ids import SiteId
+from ordercast.core.messages import Bundle
+from ordercast.protocols.groups.log import Base, Sessions
+
+Inner = TypeVar("Inner")
+
+
+class Ordering(Struct, Generic[Inner], frozen=True, array_like=True, tag="ordering", gc=False):
+    """A multicast of the ordering protocol."""
+
+    ordered: int
+    """How long the sender's log is: with a majority of these, positions are final."""
+    message: Inner
+
+
+class Private(Struct, Generic[Inner], frozen=True, array_like=True, tag="private", gc=False):
+    """A message of the ordering protocol to one site."""
+
+    message: Inner
+
+
+class Unordered(Struct, frozen=True, array_like=True, tag="unordered", gc=False):
+    """A fifo or causal bundle."""
+
+    ordered: int
+    bundle: Bundle
+
+
+class Standing(Struct, frozen=True, array_like=True, tag="standing", gc=False):
+    """How far the sender has ordered, when nothing else tells it; and its digest of the final order."""
+
+    ordered: int
+    final: int
+    digest: int
+
+
+class Fetch(Struct, frozen=True, array_like=True, tag="fetch"):
+    """A member without the whole order asks one that has it for the rest."""
+
+    start: int
+    digest: int
+    """Of the asker's order below `start`, which is final there."""
+
+
+class Supplement(Struct, frozen=True, array_like=True, tag="supplement"):
+    """Entries of the order from where a member asked, up to the beginning of the view; or a snapshot."""
+
+    entries: tuple[Entry, ...]
+    end: int
+    """Where the order stands as the view begins: the asker is done when it has all up to here."""
+    sessions: Sessions
+    snapshot: Snapshot | None = None
+    base: Base | None = None
+    """The order below the snapshot's position, if there is a snapshot."""
+
+
+GroupMessage = Unordered | Standing | Fetch | Supplement
+
+
+class Donor(Struct):
+    """At a member without the whole order: whom to ask next."""
+
+    sites: tuple[SiteId, ...] = ()
+    turn: int = 0
+
+    def next(self) -> SiteId | None:
+        """One that has the whole order after the other."""
+        self.turn += 1
+        return self.sites[self.turn % len(self.sites)] if self.sites else None

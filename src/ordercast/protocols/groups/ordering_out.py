@@ -1,0 +1,48 @@
+"""What the ordering protocol of a group sees as its `Out`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ordercast.core.effects import Note, Out
+from ordercast.core.events import TimerKey
+from ordercast.core.ids import SiteId
+from ordercast.core.views import View
+from ordercast.protocols.groups.messages import Ordering, Private
+
+if TYPE_CHECKING:
+    from ordercast.protocols.groups.site_group import SiteGroup
+
+
+class OrderingOut:
+    """Wraps its messages, and takes what it delivers into the order."""
+
+    __slots__ = ("_group", "_out")
+
+    def __init__(self, group: SiteGroup[Any], out: Out) -> None:
+        self._group = group
+        self._out = out
+
+    def multicast(self, message: Any) -> None:
+        self._out.multicast(Ordering(self._group.tell_length(), message))
+
+    def send(self, to: SiteId, message: Any) -> None:
+        self._out.send(to, Private(message))
+
+    def deliver(self, sender: SiteId, message: Any) -> None:
+        self._group.on_ordered(message, self._out)
+
+    def install(self, view: View) -> None:
+        """The group tells of views itself."""
+
+    def set_timer(self, key: TimerKey, after_us: int) -> None:
+        self._out.set_timer(("ordering", key), after_us)
+
+    def cancel(self, key: TimerKey) -> None:
+        self._out.cancel(("ordering", key))
+
+    def save(self, key: str, value: bytes) -> None:
+        self._out.save(f"ordering/{key}", value)
+
+    def record(self, note: Note) -> None:
+        self._out.record(note)

@@ -1,0 +1,428 @@
+"""What participants see: levels, positions, what is final, and views, in one stream.
+
+Agreed and safe bundles go through the ordering protocol, which is a layer of its own inside this one; what it
+delivers gets positions in the log. Fifo and causal bundles go past it. Every multicast tells how long the sender's log
+is: a position is *final* once a majority of the view has ordered it, and a safe bundle is delivered only then (or once
+resilience + 1 members have, if those are more).
+
+A bundle of this site stays outstanding until it is delivered. What a change of view has kept from being taken is
+multicast again in the next view; sessions tell what has been taken before.
+
+A member that does not hold the whole order (it has joined, restarted, or was cut off) fetches the rest from another
+before it takes part: it compares what it has beyond its last final position, retracts what the majority has ordered
+otherwise, and goes on from there; or it begins with a snapshot.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Generic, TypeVar, assert_never
+
+import msgspec
+from msgspec import Struct, field
+
+from ordercast.core.deliveries import (
+    Delivered,
+    Diverged,
+    Entered,
+    Finalized,
+    GroupBlocked,
+    Logged,
+    Snapshot,
+    ViewChanged,
+)
+from ordercast.core.effects import Note, Out
+from ordercast.core.entries import Entry
+from ordercast.core.events import (
+    Event,
+    Flush,
+    FromAbove,
+    FromBelow,
+    Now,
+    Started,
+    TimerFired,
+    ViewClosed,
+    ViewInstalled,
+)
+from ordercast.core.ids import MessageId, SiteId, incarnation_of
+from ordercast.core.layer import Waiting
+from ordercast.core.messages import Bundle, Level
+from ordercast.core.views import View
+from ordercast.protocols.groups import alignment
+from ordercast.protocols.groups.causal import Causal
+from ordercast.protocols.groups.finality import Finality
+from ordercast.protocols.groups.log import Base, Log, Sessions
+from ordercast.protocols.groups.messages import (
+    Donor,
+    Fetch,
+    GroupMessage,
+    Ordering,
+    Private,
+    Standing,
+    Supplement,
+    Unordered,
+)
+from ordercast.protocols.groups.ordering_out import OrderingOut
+from ordercast.protocols.links.frames import Congestion
+from ordercast.protocols.membership.messages import (
+    NO_FLOOR,
+    Adopted,
+    Blocked,
+    Close,
+    Installed,
+    Leave,
+    Progress,
+    Stable,
+    Stop,
+)
+
+Inner = TypeVar("Inner")
+
+TELL_US = 10_000
+"""How long the news that more has been ordered waits for a multicast to travel with."""
+
+STANDING_US = 1_000_000
+"""The digest of the final order is compared so often."""
+
+FETCH_US = 1_000_000
+"""How long to wait for one donor before asking another."""
+
+FETCH_ENTRIES_MAX = 512
+
+
+class Saved(Struct, array_like=True):
+    """What a restarted site needs beside the entries in its log."""
+
+    base: Base
+    sessions: Sessions
+    """At the base."""
+    unordered: dict[int, int]
+    """Who had sent which fifo and causal messages as the newest view began."""
+
+
+class SiteGroup(Struct, Generic[Inner]):
+    """One site's part in its group, above view synchrony."""
+
+    WIRE: ClassVar[Any] = GroupMessage | Ordering[Inner] | Private[Inner]
+
+    me: SiteId
+    ordering: Any
+    """The ordering protocol, a layer; `group_over` makes a type of group for each type of it."""
+    resilience: int
+    view: View
+    log: Log
+    finality: Finality
+    causal: Causal
+    aligned: bool = False
+    """Whether the log holds the whole order."""
+    start_of_view: Base = Base()
+    """The order as this view began, its own entry included ..."""
+    sessions_at_start: Sessions = field(default_factory=Sessions)
+    """... and who had sent what."""
+    ignoring: bool = False
+    """Whether what the ordering protocol delivers does not count: a longer log than ours is the order."""
+    ordered: list[Bundle] = []
+    """From the ordering protocol: waiting for their past, or for the order before this view."""
+    cautious: list[Entry] = []
+    """In the log, not delivered: a safe bundle that is not held by enough members, and all behind it."""
+    outstanding: dict[MessageId, Bundle] = {}
+    """This site's bundles that have not been delivered to it yet."""
+    takes_part: bool = False
+    """Whether this site has multicast in this view what it had outstanding."""
+    taken: int = 0
+    """How many multicasts of this site the view has taken."""
+    unstable: list[tuple[int, Bundle]] = []
+    """This site's fifo and causal bundles that some member may not hold yet: which of its multicasts each was.
+    If the view goes on without this site they are lost, and multicast again when it is back."""
+    fetched: list[Entry] = []
+    donor: Donor = field(default_factory=Donor)
+    snapshot_for: list[SiteId] = []
+    told: int = 0
+    """The length of the log that others have been told of."""
+    telling: bool = False
+
+    def handle(self, event: Event, now: Now, out: Out) -> None:
+        match event:
+            case FromBelow(sender=sender, message=message):
+                self.on_receive(sender, message, now, out)
+            case FromAbove(message=Bundle() as bundle):
+                self.outstanding[bundle.id] = bundle
+                if self.aligned and self.view.id:
+                    self.submit(bundle, now, out)
+            case FromAbove(message=Snapshot() as snapshot):
+                alignment.send_snapshot(self, snapshot, out)
+            case FromAbove(message=Leave() as leave):
+                out.multicast(leave)
+            case TimerFired(key="tell"):
+                self.telling = False
+                if self.told < self.log.length:
+                    self.tell(out)
+            case Started():
+                out.set_timer("standing", STANDING_US)
+                for entry in self.log.slice(self.log.final, self.log.length):
+                    self.show(entry, out)
+            case TimerFired(key="standing"):
+                out.set_timer("standing", STANDING_US)
+                if self.aligned:
+                    self.tell(out)
+            case TimerFired(key="fetch"):
+                alignment.fetch(self, out)
+            case TimerFired(key=("ordering", key)):
+                self.order(TimerFired(key), now, out)
+            case Flush():
+                self.order(event, now, out)
+            case FromAbove() | TimerFired() | ViewInstalled() | ViewClosed():
+                raise AssertionError(f"not for a site group: {event}")
+            case _:
+                assert_never(event)
+
+    def on_receive(self, sender: SiteId, message: Any, now: Now, out: Out) -> None:
+        match message:
+            case Ordering() | Unordered() if sender == self.me:
+                self.on_own(message, now, out)
+            case Ordering():
+                self.hear_length(sender, message.ordered, out)
+                self.order(FromBelow(sender, message.message), now, out)
+            case Private():
+                self.order(FromBelow(sender, message.message), now, out)
+            case Unordered():
+                self.hear_length(sender, message.ordered, out)
+                self.on_unordered(sender, message.bundle, out)
+            case Standing():
+                self.hear_length(sender, message.ordered, out)
+                self.compare(sender, message.final, message.digest, out)
+            case Fetch():
+                alignment.on_fetch(self, sender, message, out)
+            case Supplement():
+                alignment.on_supplement(self, message, now, out)
+            case Stable(count=count):
+                self.unstable = [(number, bundle) for number, bundle in self.unstable if number > count]
+            case Stop():
+                self.report(out)
+            case Close():
+                self.on_close(message, now, out)
+            case Installed():
+                self.on_installed(message, now, out)
+            case Adopted(view=view, aligned=aligned):
+                self.aligned = aligned and self.aligned
+                if self.aligned:
+                    self.append(view, out)
+                self.report(out)
+            case Blocked():
+                out.deliver(self.me, GroupBlocked())
+            case Congestion():
+                out.deliver(sender, message)
+            case _:
+                raise AssertionError(f"no message of a site group: {message}")
+
+    def on_own(self, message: Ordering[Inner] | Unordered, now: Now, out: Out) -> None:
+        """One of this site's own multicasts has been taken by the view."""
+        self.taken += 1
+        if isinstance(message, Ordering):
+            self.order(FromBelow(self.me, message.message), now, out)
+        else:
+            self.unstable.append((self.taken, message.bundle))
+            self.on_unordered(self.me, message.bundle, out)
+
+    # --- multicast ---
+
+    def submit(self, bundle: Bundle, now: Now, out: Out) -> None:
+        """Hand a bundle of this site on, with what must be delivered before it."""
+        past = () if bundle.level == Level.FIFO else self.causal.past()
+        if past != bundle.past:
+            bundle = Bundle(bundle.id, bundle.bodies, bundle.level, past)
+        if bundle.level in (Level.FIFO, Level.CAUSAL):
+            out.multicast(Unordered(self.tell_length(), bundle))
+        else:
+            self.order(FromAbove(bundle), now, out)
+
+    def submit_outstanding(self, taken: Sessions, now: Now, out: Out) -> None:
+        """A view begins: multicast again what has not been taken."""
+        for id, bundle in sorted(self.outstanding.items()):
+            if taken.is_new(bundle, ordered=bundle.level >= Level.AGREED):
+                self.submit(bundle, now, out)
+            else:
+                del self.outstanding[id]
+
+    def order(self, event: Event, now: Now, out: Out) -> None:
+        """Let the ordering protocol handle an event, and take its effects."""
+        self.ordering.handle(event, now, OrderingOut(self, out))
+
+    def is_mine(self, bundle: Bundle) -> bool:
+        """Whether a participant of this very life of the site has multicast the bundle."""
+        return bundle.origin == self.me and incarnation_of(bundle.id) == self.view.incarnation(self.me)
+
+    # --- delivery ---
+
+    def on_unordered(self, sender: SiteId, bundle: Bundle, out: Out) -> None:
+        for ready in self.causal.receive(sender, bundle):
+            if self.log.sessions.is_new(ready, ordered=False):
+                self.log.sessions.take(ready, ordered=False)
+                self.outstanding.pop(ready.id, None)
+                out.deliver(ready.origin, Delivered(ready, None, True))
+        if self.aligned:
+            self.take_ordered(out)
+
+    def on_ordered(self, bundle: Bundle, out: Out) -> None:
+        """The ordering protocol delivers a bundle."""
+        if not self.ignoring:
+            self.ordered.append(bundle)
+            if self.aligned:
+                self.take_ordered(out)
+
+    def take_ordered(self, out: Out) -> None:
+        """Give positions to what is ordered and has all its past."""
+        while self.ordered and self.causal.is_ready(self.ordered[0].past):
+            self.append(self.ordered.pop(0), out)
+
+    def append(self, content: Bundle | View, out: Out) -> None:
+        """The next position. Bundles that have one already are dropped."""
+        if isinstance(content, Bundle):
+            self.outstanding.pop(content.id, None)
+            if not self.log.sessions.is_new(content, ordered=True):
+                return
+        entry = self.log.append(content)
+        out.deliver(self.me, Logged(entry))
+        self.show(entry, out)
+        self.arm_telling(out)
+
+    def show(self, entry: Entry, out: Out) -> None:
+        """Deliver an entry, unless it is safe, or behind one that is, and not yet certain."""
+        safe = isinstance(entry.content, Bundle) and entry.content.level == Level.SAFE
+        if self.cautious or safe:
+            self.cautious.append(entry)
+            self.show_certain(out)
+        else:
+            self.deliver(entry, out)
+
+    def show_certain(self, out: Out) -> None:
+        certain_below = self.finality.below(self.finality.safe)
+        while self.cautious:
+            entry = self.cautious[0]
+            safe = isinstance(entry.content, Bundle) and entry.content.level == Level.SAFE
+            if safe and entry.end > min(certain_below, self.log.final):
+                return
+            del self.cautious[0]
+            self.deliver(entry, out)
+
+    def deliver(self, entry: Entry, out: Out) -> None:
+        match entry.content:
+            case Bundle() as bundle:
+                out.deliver(bundle.origin, Delivered(bundle, entry.position, entry.end <= self.log.final))
+            case View() as view:
+                out.deliver(self.me, ViewChanged(view, entry.position))
+
+    # --- finality ---
+
+    def arm_telling(self, out: Out) -> None:
+        self.hear_length(self.me, self.log.length, out)
+        if not self.telling:
+            self.telling = True
+            out.set_timer("tell", TELL_US)
+
+    def tell_length(self) -> int:
+        """What a multicast tells of our log; a log with a hole does not count."""
+        if not self.aligned:
+            return 0
+        self.told = self.log.length
+        return self.told
+
+    def tell(self, out: Out) -> None:
+        """To each member by itself: this need not be kept for members that miss it."""
+        digest = self.log.digest_at(self.log.final)
+        standing = Standing(self.tell_length(), self.log.final, -1 if digest is None else digest)
+        for member in self.view.members:
+            if member != self.me:
+                out.send(member, standing)
+
+    def hear_length(self, member: SiteId, length: int, out: Out) -> None:
+        if self.finality.hear(member, length) and self.aligned:
+            self.finalize(out)
+
+    def finalize(self, out: Out) -> None:
+        below = min(self.finality.below(self.finality.majority), self.log.length)
+        if below > self.log.final:
+            self.log.finalize(below)
+            out.record(Note("finalize", position=below))
+            out.deliver(self.me, Finalized(below))
+        if self.cautious:
+            self.show_certain(out)
+
+    def compare(self, sender: SiteId, final: int, digest: int, out: Out) -> None:
+        """The order digest: the same final order must give the same at every site."""
+        if digest < 0 or not self.aligned or final > self.log.final:
+            return
+        mine = self.log.digest_at(final)
+        if mine is not None and mine != digest:
+            out.deliver(self.me, Diverged(final, sender))
+
+    # --- views ---
+
+    def report(self, out: Out) -> None:
+        """Tell the layer below how long the log is, and whether it is whole."""
+        out.multicast(Progress(self.log.length, self.aligned))
+
+    def on_close(self, close: Close, now: Now, out: Out) -> None:
+        """Order all that is left of the view. What waits for something outside the cut is dropped, at every member."""
+        floor = close.successor.floor
+        if floor != NO_FLOOR:
+            self.ignoring = True
+            self.aligned = self.aligned and self.log.length == floor
+        self.order(ViewClosed(), now, out)
+        if self.aligned and not self.ignoring:
+            for bundle in self.ordered:
+                if self.causal.is_ready(bundle.past):
+                    self.append(bundle, out)
+        self.ordered.clear()
+        self.report(out)
+
+    def on_installed(self, installed: Installed, now: Now, out: Out) -> None:
+        successor = installed.successor
+        expected = self.me in successor.aligned and self.aligned
+        if installed.continuing or successor.floor == self.log.length:
+            self.aligned = expected
+        else:
+            self.aligned = False
+        self.view = successor.view
+        self.causal = Causal.of(self.view)
+        self.finality = Finality.of(self.view, self.resilience)
+        self.ignoring, self.told, self.taken = False, 0, 0
+        if installed.continuing and self.takes_part:
+            self.unstable.clear()  # whatever this view has taken of them, every member has now
+        self.takes_part = False
+        self.donor = Donor(tuple(site for site in successor.aligned if site != self.me))
+        self.ordered.clear()
+        self.fetched.clear()
+        self.snapshot_for.clear()
+        out.deliver(self.me, Entered(self.view, installed.continuing))
+        self.order(ViewInstalled(self.view), now, out)
+        if self.aligned:
+            self.append(self.view, out)
+            self.begin_view(self.log.sessions, now, out)
+        else:
+            self.report(out)
+            alignment.fetch(self, out)
+
+    def begin_view(self, taken: Sessions, now: Now, out: Out) -> None:
+        """The log holds the whole order up to this view: take part. `taken` is what members have of each site."""
+        self.start_of_view = Base(self.log.length, self.log.digest)
+        self.sessions_at_start = taken.copy()
+        self.takes_part = True
+        out.save("group", msgspec.msgpack.encode(self.saved()))
+        self.report(out)
+        self.arm_telling(out)
+        self.take_ordered(out)
+        self.submit_outstanding(self.sessions_at_start, now, out)
+
+    def saved(self) -> Saved:
+        return Saved(self.log.base, self.log.sessions_at_base, self.sessions_at_start.unordered)
+
+    def waiting_for(self) -> Waiting | None:
+        if self.me in self.view.members and not self.aligned:
+            return Waiting("the order before this view, from", self.view.members[0])
+        if self.outstanding and self.me not in self.view.members:
+            return Waiting("a view of which it is a member, with", self.view.members[0])
+        slowest = min(self.finality.lengths, key=lambda member: (self.finality.lengths[member], member))
+        if self.log.final < self.log.length:
+            return Waiting(f"word that it has ordered up to position {self.log.length} from", slowest)
+        waiting: Waiting | None = self.ordering.waiting_for()
+        return waiting

@@ -1,0 +1,20 @@
+"""What a member must not forget."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from ordercast.core.views import View
+from ordercast.protocols.membership.messages import NO_BALLOT, Ballot, Successor
+
+
+class Acceptor(Struct):
+    """What must survive a crash: the view, and this member's part in agreeing on the next."""
+
+    view: View
+    aligned: bool
+    """Whether this site's log has no hole up to this view."""
+    promised: Ballot = NO_BALLOT
+    accepted: tuple[Ballot, Successor] | None = None
+    closed: bool = False
+    """Whether the log held everything up to the accepted successor when it was accepted."""

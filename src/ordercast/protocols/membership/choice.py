@@ -1,0 +1,92 @@
+"""The coordinator's choice: from the promises of members to the successor of their view."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from ordercast.core.ids import SiteId, ViewId
+from ordercast.core.views import View
+from ordercast.protocols.membership.messages import NO_FLOOR, Ballot, Cut, Promise, Successor
+
+
+class Joiner(Struct, frozen=True):
+    """A site outside the view that wants to be in."""
+
+    incarnation: int
+    hears: tuple[SiteId, ...]
+
+
+Promises = dict[SiteId, Promise]
+
+
+def can_choose(view: View, promises: Promises) -> bool:
+    """Whether the promises suffice: a quorum of the view, and one in it that knows the whole order."""
+    return view.is_quorum(tuple(promises)) and any(promise.aligned for promise in promises.values())
+
+
+def choose(view: View, promises: Promises, joiners: dict[SiteId, Joiner], leaving: tuple[SiteId, ...]) -> Successor:
+    """The successor to propose. One that may have been decided already must be proposed again."""
+    accepted: list[tuple[Ballot, Successor]] = [p.accepted for p in promises.values() if p.accepted is not None]
+    if accepted:
+        return max(accepted, key=lambda each: each[0])[1]
+    staying = _staying(view, promises, leaving)
+    joining = _joining(joiners, staying, promises)
+    lives = {site: promises[site].incarnation for site in staying} | joining
+    members = tuple(sorted(lives))
+    running = {site: promises[site] for site in staying if promises[site].running}
+    floor = _floor(promises, running, staying)
+    return Successor(
+        View(ViewId(view.id + 1), members, tuple(lives[site] for site in members)),
+        _cuts(view, running),
+        _aligned(promises, staying, floor),
+        floor,
+    )
+
+
+def _staying(view: View, promises: Promises, leaving: tuple[SiteId, ...]) -> list[SiteId]:
+    """Those that promised and do not leave; if a quorum among them trust each other, only these, lowest ids first."""
+    stayers = [site for site in sorted(promises) if site not in leaving] or sorted(promises)
+    trusting: list[SiteId] = []
+    for site in stayers:
+        if not any(site in promises[other].suspects or other in promises[site].suspects for other in trusting):
+            trusting.append(site)
+    if view.is_quorum((*trusting, *leaving)) and any(promises[site].aligned for site in trusting):
+        return trusting
+    return stayers if any(promises[site].aligned for site in stayers) else sorted(promises)
+
+
+def _joining(joiners: dict[SiteId, Joiner], staying: list[SiteId], promises: Promises) -> dict[SiteId, int]:
+    """The joiners that every member hears, and that hear every member: others would be expelled at once."""
+    admitted: dict[SiteId, int] = {}
+    for site, joiner in sorted(joiners.items()):
+        heard = all(site in promises[member].hears for member in staying)
+        if heard and all(member in joiner.hears for member in staying):
+            admitted[site] = joiner.incarnation
+    return admitted
+
+
+def _floor(promises: Promises, running: Promises, staying: list[SiteId]) -> int:
+    """The length of the longest log, if only members that have restarted have it; else `NO_FLOOR`.
+
+    Such a log may hold final entries that no running member has. What a running member has ordered
+    follows from the messages of the cut, and so does what every other running member will order.
+    """
+    longest = max((promises[site].ordered for site in staying if promises[site].aligned), default=NO_FLOOR)
+    running_longest = max((promise.ordered for promise in running.values() if promise.aligned), default=NO_FLOOR)
+    return longest if longest > running_longest else NO_FLOOR
+
+
+def _cuts(view: View, running: Promises) -> tuple[Cut, ...]:
+    """For each member of the old view all that any running member has of it."""
+    cuts = []
+    for place, sender in enumerate(view.members):
+        count, holder = max(((p.held[place], -site) for site, p in running.items()), default=(0, 0))
+        cuts.append(Cut(sender, count, SiteId(-holder)))
+    return tuple(cuts)
+
+
+def _aligned(promises: Promises, staying: list[SiteId], floor: int) -> tuple[SiteId, ...]:
+    """Who will hold the whole order once the old view is closed."""
+    if floor == NO_FLOOR:
+        return tuple(site for site in staying if promises[site].aligned and promises[site].running)
+    return tuple(site for site in staying if promises[site].aligned and promises[site].ordered == floor)

@@ -1,0 +1,49 @@
+"""The Arrow schema of the trace, derived from the annotations of `core.trace.TraceRecord`: there is no second list.
+
+An `int` is 64 bits wide, a text or an enumeration a string, a tuple a list; `X | None` may be null, all else may not.
+"""
+
+from __future__ import annotations
+
+import enum
+import types
+import typing
+from functools import cache
+from typing import Any
+
+from msgspec import Struct
+
+from ordercast.core.trace import TraceRecord
+
+
+@cache
+def trace_schema() -> Any:
+    """The `pyarrow.Schema` of a trace file."""
+    return schema_of(TraceRecord)
+
+
+def schema_of(record: type[Struct]) -> Any:
+    """The `pyarrow.Schema` with one column for each field of a flat record."""
+    import pyarrow as pa
+
+    return pa.schema([_field(name, annotation) for name, annotation in typing.get_type_hints(record).items()])
+
+
+def _field(name: str, annotation: Any) -> Any:
+    import pyarrow as pa
+
+    nullable = False
+    if typing.get_origin(annotation) in (types.UnionType, typing.Union):
+        (annotation,) = (part for part in typing.get_args(annotation) if part is not types.NoneType)
+        nullable = True
+    return pa.field(name, _type(annotation), nullable)
+
+
+def _type(annotation: Any) -> Any:
+    import pyarrow as pa
+
+    if typing.get_origin(annotation) is tuple:
+        return pa.list_(_field("element", typing.get_args(annotation)[0]))
+    if issubclass(annotation, enum.StrEnum):
+        return pa.string()
+    return {bool: pa.bool_(), int: pa.int64(), str: pa.string()}[annotation]

@@ -1,0 +1,126 @@
+"""A simulated site of a live group: the full stack, an ordered log that survives crashes, a clock of its own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ordercast.core.deliveries import Delivered, Entered, Finalized, Logged, Snapshot, SnapshotWanted, Truncated
+from ordercast.core.entries import Entry
+from ordercast.core.events import Event, FromAbove, Now, Started, TimerKey
+from ordercast.core.ids import MessageId, SiteId, pack_message_id
+from ordercast.core.layer import Layer
+from ordercast.core.stack import Stack
+from ordercast.protocols.full import Life, full_stack
+from ordercast.protocols.groups.building import Recovered
+from ordercast.protocols.groups.site_group import SiteGroup
+from ordercast.protocols.membership.view_synchrony import ViewSynchrony
+from ordercast.simulator.site import SimulatedSite
+
+if TYPE_CHECKING:
+    from ordercast.simulator.simulation import Simulation
+
+
+class GroupSite(SimulatedSite):
+    """Crashes, and comes back as a new life with what it has saved and logged."""
+
+    layer: Stack
+
+    def __init__(self, site: SiteId, simulation: Simulation) -> None:
+        super().__init__(site, simulation)
+        self.incarnation = 0
+        self.log: list[Entry] = []
+        """What the ordered log on disk holds."""
+        self.final = 0
+        self.drift_ppm = 0
+        self._drift_from = (0, 0)
+        """(true time, time of this site's monotonic clock) when the drift last changed."""
+        self._wall_ahead_us = 0
+
+    # --- lives ---
+
+    def boot(self, ordering: Layer, sites: tuple[SiteId, ...], resilience: int) -> None:
+        """Begin a life."""
+        recovered = Recovered(self.saved.get("0/group"), tuple(self.log), self.final)
+        life = Life(self.id, sites, self.incarnation, self.now().monotonic_us, self.saved.get("1/acceptor"), recovered)
+        self.layer = full_stack(ordering, life, resilience)
+        self.handle(Started())
+
+    def crash(self) -> None:
+        """Lose everything but what is on disk."""
+        self.crashed = True
+        self.paused = 0
+        self._postponed.clear()
+        self._timers.clear()
+
+    def revive(self) -> None:
+        """Come up again as a new life; `boot` follows."""
+        self.crashed = False
+        self.incarnation += 1
+        self._sent = 0
+
+    @property
+    def next_message(self) -> MessageId:
+        """The id of the message that is multicast next."""
+        return pack_message_id(self.id, self.incarnation, self._sent)
+
+    def standing(self) -> tuple[int, int, int]:
+        """View, length of the order, and its digest."""
+        group, views, *_ = self.layer.layers
+        assert isinstance(group, SiteGroup)
+        assert isinstance(views, ViewSynchrony)
+        return views.view.id, group.log.length, group.log.digest
+
+    def is_idle(self) -> bool:
+        """Whether nothing is waited for, and no message of the view is kept for others."""
+        views = self.layer.layers[1]
+        assert isinstance(views, ViewSynchrony)
+        return self.layer.waiting_for() is None and views.traffic.kept_count() == 0
+
+    # --- clocks ---
+
+    def now(self) -> Now:
+        """What this site's clocks show."""
+        true_us, monotonic_us = self._drift_from
+        passed_us = self._simulation.now_us - true_us
+        monotonic_us += passed_us + passed_us * self.drift_ppm // 1_000_000
+        return Now(monotonic_us, monotonic_us + self._wall_ahead_us, 0)
+
+    def set_drift(self, ppm: int) -> None:
+        """From now on the clock runs fast by so many parts in a million."""
+        self._drift_from = (self._simulation.now_us, self.now().monotonic_us)
+        self.drift_ppm = ppm
+
+    def step_clock(self, by_us: int) -> None:
+        """The wall clock jumps; the monotonic one does not."""
+        self._wall_ahead_us += by_us
+
+    def set_timer(self, key: TimerKey, after_us: int) -> None:
+        super().set_timer(key, after_us - after_us * self.drift_ppm // 1_000_000)
+
+    def handle_now(self, event: Event) -> None:
+        self.layer.handle(event, self.now(), self)
+        while self._came_back:
+            self.layer.handle(self._came_back.popleft(), self.now(), self)
+
+    # --- effects ---
+
+    def deliver(self, sender: SiteId, message: Any) -> None:
+        match message:
+            case Delivered(bundle=bundle):
+                self._simulation.observe_delivery(self.id, bundle)
+            case Logged(entry=entry):
+                self.log.append(entry)
+            case Truncated(from_position=position):
+                self.log = [entry for entry in self.log if entry.position < position]
+            case Finalized(below=below):
+                self.final = below
+            case Snapshot(position=position):
+                self.log.clear()
+                self.final = position
+            case SnapshotWanted(position=position):
+                self._came_back.append(FromAbove(Snapshot(position, b"state at %d" % position)))
+            case Entered(view=view):
+                self._simulation.observe_view(self.id, view)
+            case _:
+                pass
+        self._simulation.observe_group(self.id, message)

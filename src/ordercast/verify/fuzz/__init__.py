@@ -1,0 +1,1 @@
+"""The fuzzer: random groups under random faults, checked throughout, and then made to converge."""

@@ -1,0 +1,128 @@
+"""Run a case: check the promises at every event, and demand that the core converges."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from msgspec import Struct
+
+from ordercast.core.deliveries import Delivery, Entered
+from ordercast.core.ids import SiteId
+from ordercast.simulator.chooser import Chooser
+from ordercast.simulator.group_site import GroupSite
+from ordercast.simulator.observer import Observer
+from ordercast.simulator.scenario import Fault, from_table
+from ordercast.simulator.simulation import Simulation
+from ordercast.verify.fuzz.draw import Case, Draw
+from ordercast.verify.group.checker import GroupChecker
+
+Plant = Callable[[Simulation], None]
+"""Puts a bug into a simulation before it runs, for tests of the checks."""
+
+
+class Outcome(Struct):
+    """What came of a case."""
+
+    failure: str | None
+    protocol: str
+    sites: int
+    simulated_s: float
+    events: int
+    views: int
+    faults: dict[str, int]
+    met: dict[str, int]
+    """For each "phase / fault" how often a fault of the kind began in that phase of a view's life."""
+
+
+class _Watch(Observer):
+    """Counts views, and what the system was doing when a fault began."""
+
+    def __init__(self) -> None:
+        self.simulation: Simulation
+        self.views = 0
+        self.faults: dict[str, int] = {}
+        self.met: dict[str, int] = {}
+
+    def on_group(self, at_us: int, site: SiteId, event: Delivery) -> None:
+        if isinstance(event, Entered):
+            self.views += 1
+
+    def on_fault(self, at_us: int, fault: Fault) -> None:
+        self.faults[fault.kind] = self.faults.get(fault.kind, 0) + 1
+        for phase in dict.fromkeys(phase_of(site) for site in group_sites(self.simulation)):
+            key = f"{phase} / {fault.kind}"
+            self.met[key] = self.met.get(key, 0) + 1
+
+
+def group_sites(simulation: Simulation) -> list[GroupSite]:
+    """The sites of a live group."""
+    return [site for site in simulation.sites if isinstance(site, GroupSite)]
+
+
+def phase_of(site: GroupSite) -> str:
+    """What a site is doing with regard to its view."""
+    if site.crashed:
+        return "down"
+    group, views = layers_of(site)
+    if views.view.id == 0:
+        return "starting"
+    if views.outside or not views.running:
+        return "outside"
+    if views.blocked:
+        return "blocked"
+    if views.phase != "open":
+        return str(views.phase)
+    return "steady" if group.aligned else "aligning"
+
+
+def layers_of(site: GroupSite) -> tuple[Any, Any]:
+    """The site group and the view synchrony of a site."""
+    layers = site.layer.layers
+    return layers[0], layers[1]
+
+
+def run_case(chooser: Chooser, protocol: str | None = None, plant: Plant | None = None) -> Outcome:
+    """Draw a case and run it; `failure` says what is wrong, beginning with the property's name and a colon."""
+    case = Draw(chooser, protocol).case()
+    scenario = from_table(case.table)
+    names = tuple(scenario.site_names())
+    checker, watch = GroupChecker(names, scenario.protocol.resilience), _Watch()
+    simulation = watch.simulation = Simulation(scenario, [checker, watch], chooser=chooser)
+    simulation.core = tuple(SiteId(site) for site in case.core)
+    if plant is not None:
+        plant(simulation)
+    failure = _run(simulation, checker, case)
+    return Outcome(
+        failure,
+        scenario.protocol.name,
+        len(names),
+        simulation.now_us / 1e6,
+        simulation.events,
+        watch.views,
+        watch.faults,
+        watch.met,
+    )
+
+
+def _run(simulation: Simulation, checker: GroupChecker, case: Case) -> str | None:
+    try:
+        simulation.run()
+    except AssertionError as error:
+        return f"assertion: {error}"
+    if checker.violations:
+        return checker.violations[0]
+    return _convergence(simulation, case) or checker.missing(simulation.core, simulation.lives())
+
+
+def _convergence(simulation: Simulation, case: Case) -> str | None:
+    """One view, one order, nothing kept: or who waits for what."""
+    if simulation.settled():
+        return None
+    names = simulation.topology.names
+    for site in group_sites(simulation):
+        if site.id in case.core and not site.crashed:
+            waiting = site.layer.waiting_for()
+            if waiting is not None:
+                return f"convergence: {names[site.id]} waits for {waiting.what} {names[waiting.site]}"
+    return "convergence: the core does not agree on a view or an order, or keeps messages"

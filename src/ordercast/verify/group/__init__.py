@@ -1,0 +1,1 @@
+"""The promises of a group with views, positions and levels, checked while a run goes on."""

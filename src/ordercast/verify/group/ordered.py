@@ -1,0 +1,163 @@
+"""Positions, finality, views in the order, and safe delivery."""
+
+from __future__ import annotations
+
+from ordercast.core.deliveries import Delivered, Finalized, Logged, Retracted, Snapshot, Truncated, ViewChanged
+from ordercast.core.entries import Entry
+from ordercast.core.ids import SEQ_BITS, MessageId, SiteId, ViewId, seq_of
+from ordercast.core.messages import Bundle, Level
+from ordercast.core.views import View
+from ordercast.verify.group.report import Report
+
+
+class SiteOrder:
+    """The order as one site has logged and shown it."""
+
+    def __init__(self) -> None:
+        self.log: dict[int, Entry] = {}
+        """By position. A snapshot leaves what is below it unknown."""
+        self.length = 0
+        self.final = 0
+        self.shown = 0
+        """The next position to show to participants."""
+        self.retracted = False
+        """Whether it has ever had to take something back."""
+
+
+class OrderedChecks:
+    """What holds of entries with positions."""
+
+    def __init__(self, report: Report, resilience: int) -> None:
+        self._report = report
+        self._resilience = resilience
+        self.sites = [SiteOrder() for _ in report.names]
+        self._views: dict[SiteId, View] = {}
+        self._final: dict[int, Entry] = {}
+        """The one final order, by position."""
+        self.final_below = 0
+        self._final_messages: dict[MessageId, int] = {}
+        self._view_places: dict[ViewId, Entry] = {}
+        self._multicast: dict[MessageId, tuple[int, int]] = {}
+        """For each message how much its sender had shown, and had final, when it multicast it."""
+        self._newest_seq: dict[int, int] = {}
+        """By origin and life: the newest sequence number in the final order."""
+
+    def on_multicast(self, site: SiteId, bundle: Bundle) -> None:
+        """A participant of the site multicasts."""
+        order = self.sites[site]
+        self._multicast[bundle.id] = (0 if order.retracted else order.shown, order.final)
+
+    def on_enter(self, site: SiteId, view: View) -> None:
+        """The site has installed a view."""
+        self._views[site] = view
+
+    def on_logged(self, site: SiteId, logged: Logged) -> None:
+        """An entry at the end of the site's log: no gap, no creation."""
+        order, entry = self.sites[site], logged.entry
+        if entry.position != order.length:
+            self._report.add("positions", site, f"logs {self._report.entry(entry)}, expected is {order.length}")
+        order.log[entry.position] = entry
+        order.length = entry.end
+        if isinstance(entry.content, Bundle) and entry.content.id not in self._multicast:
+            self._report.add("creation", site, f"logs {self._report.entry(entry)}, which nobody has multicast")
+        if isinstance(entry.content, View):
+            self._on_view_entry(site, entry, entry.content)
+
+    def _on_view_entry(self, site: SiteId, entry: Entry, view: View) -> None:
+        """Every site that comes to a view has the same order before it."""
+        known = self._view_places.setdefault(view.id, entry)
+        if known != entry:
+            what = f"enters view {view.id} at position {entry.position} with digest {entry.digest:x}"
+            self._report.add("view agreement", site, f"{what}, another site at {known.position} with {known.digest:x}")
+
+    def on_truncated(self, site: SiteId, truncated: Truncated) -> None:
+        """The site takes back what was tentative, never what was final."""
+        order = self.sites[site]
+        if truncated.from_position < order.final:
+            self._report.add("finality", site, f"truncates at {truncated.from_position}, below its final {order.final}")
+        for position in [position for position in order.log if position >= truncated.from_position]:
+            del order.log[position]
+        order.length = truncated.from_position
+        order.retracted = True
+
+    def on_finalized(self, site: SiteId, finalized: Finalized) -> None:
+        """What is final is the same everywhere, for ever."""
+        order = self.sites[site]
+        if not order.final <= finalized.below <= order.length:
+            self._report.add("finality", site, f"finalizes {finalized.below}, has logged {order.length}")
+        for position in range(order.final, finalized.below):
+            entry = order.log.get(position)
+            if entry is not None:
+                self._on_final_entry(site, entry)
+        order.final = finalized.below
+        self.final_below = max(self.final_below, finalized.below)
+
+    def _on_final_entry(self, site: SiteId, entry: Entry) -> None:
+        known = self._final.get(entry.position)
+        if known is None:
+            self._final[entry.position] = entry
+            if isinstance(entry.content, Bundle):
+                self._check_place(site, entry, entry.content)
+        elif known != entry:
+            what = f"finalizes {self._report.entry(entry)}, final elsewhere is {self._report.entry(known)}"
+            self._report.add("finality", site, what)
+
+    def is_final(self, message: MessageId) -> bool:
+        """Whether the message has a final position."""
+        return message in self._final_messages
+
+    def _check_place(self, site: SiteId, entry: Entry, bundle: Bundle) -> None:
+        """FIFO, causal order and no duplication need to be checked once, on the one final order."""
+        self._final_messages[bundle.id] = entry.position
+        life = bundle.id >> SEQ_BITS
+        if seq_of(bundle.id) <= self._newest_seq.get(life, -1):
+            what = f"finalizes {self._report.entry(entry)} after {self._newest_seq[life]} of the same sender"
+            self._report.add("FIFO or duplication", site, what)
+        self._newest_seq[life] = seq_of(bundle.id) + len(bundle.bodies) - 1
+        shown, final = self._multicast.get(bundle.id, (0, 0))
+        if entry.position < max(shown, final):
+            what = f"finalizes {self._report.entry(entry)}, whose sender had delivered up to {max(shown, final)}"
+            self._report.add("causal order", site, what)
+
+    def on_shown(self, site: SiteId, shown: Delivered | ViewChanged) -> None:
+        """What participants see is the log, in order; safe bundles only when enough members hold them."""
+        order = self.sites[site]
+        position = shown.position
+        assert position is not None
+        entry = order.log.get(position)
+        content = shown.bundle if isinstance(shown, Delivered) else shown.view
+        if position != order.shown or entry is None or entry.content != content:
+            what = f"delivers {self._report.content(content)} at position {position}, expected is {order.shown}"
+            self._report.add("positions", site, what)
+            return
+        order.shown = entry.end
+        if isinstance(content, Bundle) and content.level == Level.SAFE:
+            self._check_safe(site, entry)
+
+    def _check_safe(self, site: SiteId, entry: Entry) -> None:
+        """max(F + 1, a majority) of the view hold it in their logs, at its position."""
+        members = self._views[site].members
+        needed = min(len(members), max(self._resilience + 1, len(members) // 2 + 1))
+        holders = sum(1 for member in members if self.sites[member].log.get(entry.position) == entry)
+        if holders < needed:
+            what = f"delivers {self._report.entry(entry)} as safe, held by {holders} of {needed} members"
+            self._report.add("safe delivery", site, what)
+        if entry.end > self.sites[site].final:
+            self._report.add("safe delivery", site, f"delivers {self._report.entry(entry)} before it is final")
+
+    def on_retracted(self, site: SiteId, retracted: Retracted) -> None:
+        """Participants are told that what they saw from a position on is void."""
+        order = self.sites[site]
+        order.shown = min(order.shown, retracted.from_position)
+
+    def on_snapshot(self, site: SiteId, snapshot: Snapshot) -> None:
+        """The site begins with others' state."""
+        order = self.sites[site]
+        if snapshot.position < order.final:
+            self._report.add("finality", site, f"goes back to a snapshot at {snapshot.position} from {order.final}")
+        order.log.clear()
+        order.length = order.final = order.shown = snapshot.position
+
+    def on_recover(self, site: SiteId) -> None:
+        """A new life: participants have what was final, and see the rest of the log again."""
+        self.sites[site].shown = self.sites[site].final

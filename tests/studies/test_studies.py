@@ -1,0 +1,80 @@
+"""What holds for every study there is."""
+
+from __future__ import annotations
+
+import pytest
+
+from ordercast.core.errors import WrongUse
+from ordercast.simulator.scenario import from_table
+from ordercast.studies.framework.study import Size, Study, all_studies, conduct, find, judge
+from tests.studies.made_up import results_of
+
+STUDIES = all_studies()
+EVERY_STUDY = pytest.mark.parametrize("study", STUDIES, ids=lambda study: study.name)
+
+
+def test_the_papers_figures_are_there() -> None:
+    assert [study.name for study in STUDIES] == ["nine-scenarios", "rate-synchronisation", "thirty-processes"]
+
+
+def test_a_study_is_found_by_its_name() -> None:
+    assert find("nine-scenarios", STUDIES).source.startswith("hybrid report")
+    with pytest.raises(WrongUse, match="no study 'ten-scenarios': expected one of nine-scenarios, "):
+        find("ten-scenarios", STUDIES)
+
+
+@EVERY_STUDY
+@pytest.mark.parametrize("size", list(Size))
+def test_every_run_of_a_grid_is_a_scenario_with_labels_of_its_own(study: Study, size: Size) -> None:
+    runs = study.grid(size)
+    for run in runs:
+        scenario = from_table(run.scenario)
+        assert scenario.protocol.name == run.labels["protocol"]
+        assert scenario.seed == run.labels["seed"]
+    assert len({tuple(sorted(run.labels.items(), key=str)) for run in runs}) == len(runs)
+
+
+@EVERY_STUDY
+def test_quick_is_smaller_than_normal(study: Study) -> None:
+    assert len(study.grid(Size.QUICK)) < len(study.grid(Size.NORMAL)) <= len(study.grid(Size.FULL))
+
+
+@EVERY_STUDY
+@pytest.mark.parametrize("size", list(Size))
+def test_every_size_checks_every_claim(study: Study, size: Size) -> None:
+    judged = judge(study, size, results_of(study, size, lambda labels: 100.0))
+    assert len(judged.outcomes) == len(study.claims) + 1
+    for claim, found in judged.outcomes:
+        assert "nan" not in found.measured, claim.text
+
+
+@EVERY_STUDY
+def test_every_size_fills_every_cell(study: Study) -> None:
+    for size in Size:
+        for table in judge(study, size, results_of(study, size, lambda labels: 100.0)).tables:
+            assert table.rows
+            assert all("–" not in table.texts(row) for row in range(len(table.rows)))
+
+
+@EVERY_STUDY
+def test_a_figure_that_was_not_measured_bears_out_no_claim(study: Study) -> None:
+    judged = judge(study, Size.QUICK, results_of(study, Size.QUICK, lambda labels: None))
+    missed = [found.verdict.name for _, found in judged.outcomes[:-1]]
+    assert missed == ["MISSED"] * len(study.claims)
+    assert not judged.good
+
+
+def test_progress_is_told_run_by_run() -> None:
+    study = find("nine-scenarios", STUDIES)
+    told: list[tuple[int, int]] = []
+    conduct(shortened(study, 3), Size.QUICK, workers=1, on_progress=lambda done, total: told.append((done, total)))
+    assert told == [(1, 3), (2, 3), (3, 3)]
+
+
+def shortened(study: Study, runs: int) -> Study:
+    """The same study with few and short runs, and without claims and tables."""
+    from msgspec.structs import replace
+
+    few = study.grid(Size.QUICK)[:runs]
+    short = [replace(run, scenario={**run.scenario, "duration_s": 0.5, "warmup_s": 0.0}) for run in few]
+    return replace(study, grid=lambda size: short, tables=lambda results: [], claims=())

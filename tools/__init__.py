@@ -1,0 +1,1 @@
+"""What `./dev` runs beside the product itself."""
