@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from ordercast.cli.main import main
 from ordercast.verify.scopes import SCOPES, Scope
-from tests.verify.catalogue_of_bugs import BUGS
+from tests.verify.bugs.catalogue import BUGS
 
 
 def call(*arguments: str) -> Any:

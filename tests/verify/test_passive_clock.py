@@ -28,7 +28,7 @@ from ordercast.verify.explorer import Exploration, explore
 from ordercast.verify.judges import FullJudge
 from ordercast.verify.properties import causal_order
 from ordercast.verify.scopes import SCOPES
-from tests.verify.planted import planted
+from tests.verify.bugs.making import planted
 
 SCOPE = replace(SCOPES["hybrid-3x2"], name="one message each", messages=1)
 THROUGH_RECEIPTS = partial(causal_order, through=(Kind.DELIVER, Kind.RECEIVE))

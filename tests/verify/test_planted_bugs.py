@@ -18,7 +18,7 @@ from ordercast.verify.properties import (
 )
 from ordercast.verify.run import run
 from ordercast.verify.scopes import Scope
-from tests.verify.catalogue_of_bugs import BUGS, RARE, Bug
+from tests.verify.bugs.catalogue import BUGS, RARE, Bug
 from tests.verify.judged import Judged, judge
 
 EVERY_PROPERTY = (NO_CREATION, NO_DUPLICATION, FIFO_ORDER, CAUSAL_ORDER, TOTAL_ORDER, VALIDITY)

@@ -19,8 +19,8 @@ from ordercast.protocols.ordering.token_site import TokenSite
 from ordercast.simulator.scenario import from_table, parse
 from ordercast.verify.random_scenarios import main, try_seed
 from ordercast.verify.scenario_draw import HARMFUL, HARMLESS, as_toml, draw, may_stall
-from tests.verify.catalogue_of_bugs import BUGS, RARE, Bug
-from tests.verify.planted import planted
+from tests.verify.bugs.catalogue import BUGS, RARE, Bug
+from tests.verify.bugs.making import planted
 
 SEEDS = 300
 CHUNK = 30

@@ -33,7 +33,7 @@ class ScopeSummaries(Struct, frozen=True):
 
 
 @click.command(short_help="Run a small group through every interleaving there is.")
-@click.argument("scope", metavar="SCOPE|all", default=EVERY_SCOPE)
+@click.argument("scope", metavar="[SCOPE|all]", default=EVERY_SCOPE)
 @click.option("--protocol", metavar="NAME", help="Only the scopes of this ordering protocol.")
 @click.option("--list", "listing", is_flag=True, help="Say which scopes there are.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of tables.")

@@ -22,6 +22,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "simulate": ("ordercast.cli.simulate", "Run a scenario and judge it: latencies, overhead, violations."),
     "plan": ("ordercast.cli.plan", "Say what to expect of a network: roles, latencies and their limit."),
     "study": ("ordercast.cli.study", "Reproduce a table or figure of the papers."),
+    "fuzz": ("ordercast.cli.fuzz", "Run random groups under random faults, and check every promise."),
     "explore": ("ordercast.cli.explore", "Run a small group through every interleaving there is."),
 }
 """For each subcommand the module whose `command` it is, and what it does in a line."""

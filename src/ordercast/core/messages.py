@@ -29,7 +29,9 @@ class Bundle(Struct, frozen=True, array_like=True, tag=0, gc=False):
     bodies: tuple[bytes, ...]
     level: Level = Level.AGREED
     past: tuple[int, ...] = ()
-    """How many fifo and causal messages of each member, in the view's order, must be delivered before; empty: none."""
+    """How many fifo and causal bundles of each member, in the view's order, must be delivered before; empty: none."""
+    ordered_past: tuple[int, ...] = ()
+    """The same for its agreed and safe bundles."""
 
     @property
     def origin(self) -> SiteId:

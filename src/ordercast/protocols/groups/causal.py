@@ -3,6 +3,11 @@
 Each member's fifo and causal bundles are counted together. A causal bundle carries the counts that its sender had
 delivered (a vector clock of the view); a fifo bundle only waits for those of its own sender. Agreed bundles carry the
 counts too, and wait for them in their place of the total order.
+
+A causal bundle can tell of agreed ones that the receiver has not delivered yet, and does not wait for them. So bundles
+also carry how many agreed ones of each member they follow. An agreed bundle that the ordering protocol puts before one
+that it follows changes place: it comes up right after that. This depends on nothing but the sequence, so it is the
+same at every member.
 """
 
 from __future__ import annotations
@@ -20,17 +25,43 @@ class Causal(Struct):
     delivered: dict[SiteId, int]
     """How many bundles of each member, in the order of the view."""
     waiting: dict[SiteId, list[Bundle]]
+    ordered_known: dict[SiteId, int]
+    """How many agreed and safe bundles of each member precede what this site multicasts next ..."""
+    ordered_delivered: dict[SiteId, int]
+    """... and how many have come up in the order."""
     any: bool = False
     """Whether there has been any: most groups use agreed multicasts only."""
 
     @classmethod
     def of(cls, view: View) -> Causal:
         """Nothing has been delivered in the view yet."""
-        return cls(dict.fromkeys(view.members, 0), {member: [] for member in view.members})
+        nothing = dict.fromkeys(view.members, 0)
+        return cls(dict(nothing), {member: [] for member in view.members}, dict(nothing), dict(nothing))
 
     def past(self) -> tuple[int, ...]:
         """What a bundle multicast now must wait for everywhere."""
         return tuple(self.delivered.values()) if self.any else ()
+
+    def ordered_past(self) -> tuple[int, ...]:
+        """Which agreed bundles precede what is multicast now; without fifo and causal ones the order tells."""
+        return tuple(self.ordered_known.values()) if self.any else ()
+
+    def on_submit(self, me: SiteId) -> None:
+        """This site multicasts an agreed or safe bundle."""
+        self.ordered_known[me] += 1
+
+    def follows_delivered(self, bundle: Bundle) -> bool:
+        """Whether all agreed bundles that the bundle follows have come up in the order."""
+        past = bundle.ordered_past
+        delivered = self.ordered_delivered.values()
+        return not past or all(have >= need for have, need in zip(delivered, past, strict=True))
+
+    def on_ordered(self, bundle: Bundle) -> None:
+        """An agreed or safe bundle comes up in the order."""
+        origin = bundle.origin
+        if origin in self.ordered_delivered:
+            self.ordered_delivered[origin] += 1
+            self.ordered_known[origin] = max(self.ordered_known[origin], self.ordered_delivered[origin])
 
     def is_ready(self, past: tuple[int, ...]) -> bool:
         """Whether everything that precedes has been delivered here."""
@@ -47,6 +78,13 @@ class Causal(Struct):
             for member, queue in self.waiting.items():
                 while queue and self.is_ready(queue[0].past):
                     ready.append(queue.pop(0))
+                    self._learn(ready[-1].ordered_past)
                     self.delivered[member] += 1
                     progress = True
         return ready
+
+    def _learn(self, ordered_past: tuple[int, ...]) -> None:
+        """What a delivered bundle follows, whatever this site multicasts next follows too."""
+        if ordered_past:
+            for member, count in zip(self.ordered_known, ordered_past, strict=True):
+                self.ordered_known[member] = max(self.ordered_known[member], count)

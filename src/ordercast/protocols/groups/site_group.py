@@ -122,6 +122,8 @@ class SiteGroup(Struct, Generic[Inner]):
     """Whether what the ordering protocol delivers does not count: a longer log than ours is the order."""
     ordered: list[Bundle] = []
     """From the ordering protocol: waiting for their past, or for the order before this view."""
+    deferred: list[Bundle] = []
+    """Ordered before an agreed bundle that they follow: they come up after it."""
     cautious: list[Entry] = []
     """In the log, not delivered: a safe bundle that is not held by enough members, and all behind it."""
     outstanding: dict[MessageId, Bundle] = {}
@@ -227,10 +229,16 @@ class SiteGroup(Struct, Generic[Inner]):
 
     def submit(self, bundle: Bundle, now: Now, out: Out) -> None:
         """Hand a bundle of this site on, with what must be delivered before it."""
+        is_ordered = bundle.level >= Level.AGREED
+        if not is_ordered:
+            self.causal.any = True
         past = () if bundle.level == Level.FIFO else self.causal.past()
-        if past != bundle.past:
-            bundle = Bundle(bundle.id, bundle.bodies, bundle.level, past)
-        if bundle.level in (Level.FIFO, Level.CAUSAL):
+        ordered_past = self.causal.ordered_past()
+        if is_ordered:
+            self.causal.on_submit(self.me)
+        if (past, ordered_past) != (bundle.past, bundle.ordered_past):
+            bundle = Bundle(bundle.id, bundle.bodies, bundle.level, past, ordered_past)
+        if not is_ordered:
             out.multicast(Unordered(self.tell_length(), bundle))
         else:
             self.order(FromAbove(bundle), now, out)
@@ -272,7 +280,21 @@ class SiteGroup(Struct, Generic[Inner]):
     def take_ordered(self, out: Out) -> None:
         """Give positions to what is ordered and has all its past."""
         while self.ordered and self.causal.is_ready(self.ordered[0].past):
-            self.append(self.ordered.pop(0), out)
+            self.place(self.ordered.pop(0), out)
+
+    def place(self, bundle: Bundle, out: Out) -> None:
+        """Append a bundle, or let it wait for the agreed ones that it follows; then those that waited for it."""
+        self.deferred.append(bundle)
+        progress = True
+        while progress:
+            progress = False
+            for waiting in self.deferred:
+                if self.causal.follows_delivered(waiting):
+                    self.deferred.remove(waiting)
+                    self.causal.on_ordered(waiting)
+                    self.append(waiting, out)
+                    progress = True
+                    break
 
     def append(self, content: Bundle | View, out: Out) -> None:
         """The next position. Bundles that have one already are dropped."""
@@ -371,8 +393,9 @@ class SiteGroup(Struct, Generic[Inner]):
         if self.aligned and not self.ignoring:
             for bundle in self.ordered:
                 if self.causal.is_ready(bundle.past):
-                    self.append(bundle, out)
+                    self.place(bundle, out)
         self.ordered.clear()
+        self.deferred.clear()
         self.report(out)
 
     def on_installed(self, installed: Installed, now: Now, out: Out) -> None:
@@ -391,6 +414,7 @@ class SiteGroup(Struct, Generic[Inner]):
         self.takes_part = False
         self.donor = Donor(tuple(site for site in successor.aligned if site != self.me))
         self.ordered.clear()
+        self.deferred.clear()
         self.fetched.clear()
         self.snapshot_for.clear()
         out.deliver(self.me, Entered(self.view, installed.continuing))

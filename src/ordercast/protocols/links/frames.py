@@ -13,8 +13,9 @@ Part = bytes | tuple[int, bytes]
 class Ack(Struct, frozen=True, array_like=True, gc=False):
     """What has arrived of the other side's stream."""
 
+    incarnation: int
     stream: int
-    """Which stream of the other side: it begins a new one now and then."""
+    """Which stream, of which life of the other side: it begins a new one now and then."""
     below: int
     """Every frame below this number has arrived."""
     beyond: tuple[int, ...] = ()

@@ -66,4 +66,4 @@ class Incoming(Struct):
         if self.stream < 0:
             return None
         self.owes_ack = False
-        return Ack(self.stream, self.expected, tuple(sorted(self.early)[:ACK_BEYOND_MAX]))
+        return Ack(self.incarnation, self.stream, self.expected, tuple(sorted(self.early)[:ACK_BEYOND_MAX]))

@@ -184,7 +184,7 @@ class Reliable(Struct):
         if frame.to_incarnation not in (-1, self.incarnation):
             self.send_ack(sender, out)  # meant for an earlier life of ours: tell who we are
             return
-        if frame.ack is not None:
+        if frame.ack is not None and frame.ack.incarnation == self.incarnation:
             lost = channel.outgoing.acknowledge(frame.ack, now.monotonic_us)
             self.resend(sender, lost if self.repairs else [], now.monotonic_us, out)
             if channel.outgoing.queue or channel.full:

@@ -16,5 +16,5 @@ class Acceptor(Struct):
     """Whether this site's log has no hole up to this view."""
     promised: Ballot = NO_BALLOT
     accepted: tuple[Ballot, Successor] | None = None
-    closed: bool = False
-    """Whether the log held everything up to the accepted successor when it was accepted."""
+    whole: bool = False
+    """Whether the log held the whole order up to the accepted successor when it was accepted."""

@@ -28,7 +28,9 @@ def choose(view: View, promises: Promises, joiners: dict[SiteId, Joiner], leavin
     """The successor to propose. One that may have been decided already must be proposed again."""
     accepted: list[tuple[Ballot, Successor]] = [p.accepted for p in promises.values() if p.accepted is not None]
     if accepted:
-        return max(accepted, key=lambda each: each[0])[1]
+        newest = max(accepted, key=lambda each: each[0])[1]
+        if may_be_decided(newest, promises):
+            return newest
     staying = _staying(view, promises, leaving)
     joining = _joining(joiners, staying, promises)
     lives = {site: promises[site].incarnation for site in staying} | joining
@@ -41,6 +43,21 @@ def choose(view: View, promises: Promises, joiners: dict[SiteId, Joiner], leavin
         _aligned(promises, staying, floor),
         floor,
     )
+
+
+def may_be_decided(successor: Successor, promises: Promises) -> bool:
+    """Whether somebody may have agreed to the successor with the whole order in its log.
+
+    Without that nothing is decided, and it may have become impossible: when everybody who was to hold the whole
+    order has restarted before closing the view.
+    """
+    for site in successor.aligned:
+        promise = promises.get(site)
+        if promise is None:
+            return True
+        if promise.whole and promise.accepted is not None and promise.accepted[1] == successor:
+            return True
+    return False
 
 
 def _staying(view: View, promises: Promises, leaving: tuple[SiteId, ...]) -> list[SiteId]:

@@ -42,6 +42,8 @@ class Proposal(Struct):
     promises: Promises = {}
     successor: Successor | None = None
     accepted: list[SiteId] = []
+    whole: bool = False
+    """Whether the log of one of these holds the whole order up to the successor."""
     asked_us: dict[SiteId, int] = {}
     """When each member was last asked."""
 
@@ -177,6 +179,7 @@ def on_accepted(local: Local, sender: SiteId, accepted: Accepted, now: Now, out:
     proposal = local.proposal
     if proposal is not None and accepted.ballot == proposal.ballot and sender not in proposal.accepted:
         proposal.accepted.append(sender)
+        proposal.whole = proposal.whole or accepted.whole
         try_to_decide(local, now, out)
 
 
@@ -186,7 +189,7 @@ def try_to_decide(local: Local, now: Now, out: Out) -> None:
     if proposal is None or proposal.successor is None:
         return
     missing = [member for member in present(local, now.monotonic_us) if member not in proposal.accepted]
-    if missing or not local.view.is_quorum(tuple(proposal.accepted)):
+    if missing or not proposal.whole or not local.view.is_quorum(tuple(proposal.accepted)):
         return
     decided = Decided(local.view.id, proposal.successor)
     for site in local.configured:

@@ -79,6 +79,8 @@ class Promise(Struct, frozen=True, array_like=True, tag="promise"):
     """Length of its log: the entries that it has ordered, tentative ones included."""
     held: tuple[int, ...]
     accepted: tuple[Ballot, Successor] | None
+    whole: bool
+    """Whether the log held the whole order up to the accepted successor."""
     suspects: tuple[SiteId, ...]
     hears: tuple[SiteId, ...]
 
@@ -99,10 +101,12 @@ class Accept(Struct, frozen=True, array_like=True, tag="accept"):
 
 
 class Accepted(Struct, frozen=True, array_like=True, tag="accepted"):
-    """The sender holds all messages of the cut, has delivered them, and agrees to the successor."""
+    """The sender holds all messages of the cut, has ordered them, and agrees to the successor."""
 
     view: ViewId
     ballot: Ballot
+    whole: bool
+    """Whether its log holds the whole order up to the successor. Nothing is decided before somebody's does."""
 
 
 class Decided(Struct, frozen=True, array_like=True, tag="decided"):

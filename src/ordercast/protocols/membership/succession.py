@@ -14,6 +14,7 @@ from ordercast.core.ids import SiteId
 from ordercast.protocols.links.frames import Reset, Unreliable
 from ordercast.protocols.membership.acceptor import Acceptor
 from ordercast.protocols.membership.messages import (
+    NO_FLOOR,
     Accept,
     Accepted,
     Adopted,
@@ -86,6 +87,7 @@ def send_promise(local: Local, now: Now, out: Out) -> None:
         local.ordered,
         local.traffic.held() if local.running else (),
         local.acceptor.accepted,
+        local.acceptor.whole,
         local.suspector.suspects(now.monotonic_us),
         local.suspector.hears(now.monotonic_us),
     )
@@ -126,9 +128,16 @@ def finish(local: Local, now: Now, out: Out) -> None:
         install(local, successor, out)
     elif ballot == local.acceptor.promised:
         local.acceptor.accepted = (ballot, successor)
-        local.acceptor.closed = local.running and local.acceptor.aligned and local.closed_with == successor
+        local.acceptor.whole = holds_whole(local, successor)
         local.save(out)
-        local.tell(ballot[1], Accepted(local.view.id, ballot), now, out)
+        local.tell(ballot[1], Accepted(local.view.id, ballot, local.acceptor.whole), now, out)
+
+
+def holds_whole(local: Local, successor: Successor) -> bool:
+    """Whether our log holds the whole order up to the successor."""
+    if successor.floor != NO_FLOOR:
+        return local.acceptor.aligned and local.ordered == successor.floor
+    return local.acceptor.aligned and local.running and local.closed_with == successor
 
 
 def close(local: Local, successor: Successor, out: Out) -> None:
@@ -204,7 +213,7 @@ def on_decided(local: Local, decided: Decided, now: Now, out: Out) -> None:
 def adopt(local: Local, successor: Successor, out: Out) -> None:
     """An earlier life of ours is in the view: take its place in agreeing on the next one, as after a restart."""
     acceptor = local.acceptor
-    whole = acceptor.closed and acceptor.accepted is not None and acceptor.accepted[1] == successor
+    whole = acceptor.whole and acceptor.accepted is not None and acceptor.accepted[1] == successor
     aligned = acceptor.aligned and whole
     local.acceptor = Acceptor(successor.view, aligned)
     local.traffic = Traffic.of(successor.view)

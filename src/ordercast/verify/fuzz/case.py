@@ -25,6 +25,8 @@ class Outcome(Struct):
     """What came of a case."""
 
     failure: str | None
+    blocked: bool
+    """Whether the last primary view had no quorum in the core, so that nobody could be expected to go on."""
     protocol: str
     sites: int
     simulated_s: float
@@ -95,6 +97,7 @@ def run_case(chooser: Chooser, protocol: str | None = None, plant: Plant | None 
     failure = _run(simulation, checker, case)
     return Outcome(
         failure,
+        is_rightly_blocked(simulation),
         scenario.protocol.name,
         len(names),
         simulation.now_us / 1e6,
@@ -112,12 +115,29 @@ def _run(simulation: Simulation, checker: GroupChecker, case: Case) -> str | Non
         return f"assertion: {error}"
     if checker.violations:
         return checker.violations[0]
-    return _convergence(simulation, case) or checker.missing(simulation.core, simulation.lives())
+    failure = _convergence(simulation, case)
+    if failure is None and not is_rightly_blocked(simulation):
+        failure = checker.missing(simulation.core, simulation.lives())
+    return failure
+
+
+def is_rightly_blocked(simulation: Simulation) -> bool:
+    """Whether the last primary view cannot go on with the core alone.
+
+    Views shrink as members fail one after the other; when the last of them are outside the core and stay away,
+    nobody else may go on, or what they had made final would be lost.
+    """
+    sites = group_sites(simulation)
+    newest = max((layers_of(site)[1].view for site in sites), key=lambda view: int(view.id))
+    core = [site for site in sites if site.id in simulation.core and not site.crashed]
+    if not newest.is_quorum(tuple(site.id for site in core)):
+        return True
+    return not any(layers_of(site)[1].acceptor.aligned for site in core if layers_of(site)[1].view == newest)
 
 
 def _convergence(simulation: Simulation, case: Case) -> str | None:
     """One view, one order, nothing kept: or who waits for what."""
-    if simulation.settled():
+    if simulation.settled() or is_rightly_blocked(simulation):
         return None
     names = simulation.topology.names
     for site in group_sites(simulation):

@@ -17,6 +17,7 @@ from ordercast.core.deliveries import (
 from ordercast.core.ids import SiteId, incarnation_of, origin_of
 from ordercast.core.messages import Bundle, Level
 from ordercast.simulator.observer import Observer
+from ordercast.verify.group.mixed import MixedChecks
 from ordercast.verify.group.ordered import OrderedChecks
 from ordercast.verify.group.report import Report
 from ordercast.verify.group.unordered import UnorderedChecks
@@ -29,6 +30,8 @@ class GroupChecker(Observer):
         self._report = Report(names)
         self.ordered = OrderedChecks(self._report, resilience)
         self.unordered = UnorderedChecks(self._report)
+        self.mixed = MixedChecks(self._report)
+        self.ordered.on_new_final = self.mixed.on_final
 
     @property
     def violations(self) -> list[str]:
@@ -38,6 +41,7 @@ class GroupChecker(Observer):
     def on_multicast(self, at_us: int, site: SiteId, bundle: Bundle) -> None:
         self.ordered.on_multicast(site, bundle)
         self.unordered.on_multicast(site, bundle)
+        self.mixed.on_multicast(site, bundle)
 
     def on_group(self, at_us: int, site: SiteId, event: Delivery) -> None:
         match event:
@@ -45,8 +49,10 @@ class GroupChecker(Observer):
                 self.ordered.on_logged(site, event)
             case Delivered(position=None, bundle=bundle):
                 self.unordered.on_deliver(site, bundle)
+                self.mixed.on_deliver(site, bundle)
             case Delivered(bundle=bundle):
                 self.ordered.on_shown(site, event)
+                self.mixed.on_deliver(site, bundle)
                 if bundle.past and bundle.level >= Level.AGREED:
                     self.unordered.check_past(site, bundle)
             case ViewChanged():
@@ -62,6 +68,8 @@ class GroupChecker(Observer):
             case Entered(view=view, continuing=continuing):
                 self.ordered.on_enter(site, view)
                 self.unordered.on_enter(site, view, continuing)
+                if view.id > 1 and not continuing:
+                    self.mixed.on_break()
             case Diverged(position=position, site=other):
                 what = f"has another final order than {self._report.names[other]} below {position}"
                 self._report.add("digest alarm", site, what)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from ordercast.core.deliveries import Delivered, Finalized, Logged, Retracted, Snapshot, Truncated, ViewChanged
 from ordercast.core.entries import Entry
 from ordercast.core.ids import SEQ_BITS, MessageId, SiteId, ViewId, seq_of
@@ -39,6 +41,8 @@ class OrderedChecks:
         self._view_places: dict[ViewId, Entry] = {}
         self._multicast: dict[MessageId, tuple[int, int]] = {}
         """For each message how much its sender had shown, and had final, when it multicast it."""
+        self.on_new_final: Callable[[SiteId, Bundle], None] = lambda site, bundle: None
+        """Called for each bundle of the final order, in order."""
         self._newest_seq: dict[int, int] = {}
         """By origin and life: the newest sequence number in the final order."""
 
@@ -98,6 +102,7 @@ class OrderedChecks:
             self._final[entry.position] = entry
             if isinstance(entry.content, Bundle):
                 self._check_place(site, entry, entry.content)
+                self.on_new_final(site, entry.content)
         elif known != entry:
             what = f"finalizes {self._report.entry(entry)}, final elsewhere is {self._report.entry(known)}"
             self._report.add("finality", site, what)

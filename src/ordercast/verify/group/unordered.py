@@ -35,8 +35,9 @@ class UnorderedChecks:
         """The view in which a message was first delivered."""
         self._cuts: dict[ViewId, dict[MessageId, None]] = {}
         """For each view what those who went on from it had delivered in it."""
-        self._moved: dict[tuple[ViewId, ViewId], tuple[SiteId, list[MessageId]]] = {}
-        """For two views what the first site that went from one to the other had delivered in the former."""
+        self._moved: dict[tuple[ViewId, ViewId], tuple[SiteId, list[MessageId], Context]] = {}
+        """For two views the first site that went from one to the other, and what it had delivered in the former and
+        before."""
 
     def on_multicast(self, site: SiteId, bundle: Bundle) -> None:
         """A participant of the site multicasts, with what its site has delivered before."""
@@ -97,10 +98,10 @@ class UnorderedChecks:
         state = self.sites[site]
         if continuing and state.view is not None:
             key = (state.view.id, view.id)
-            other, theirs = self._moved.setdefault(key, (site, state.in_view))
+            other, theirs, known = self._moved.setdefault(key, (site, state.in_view, dict(state.newest)))
             self._cuts.setdefault(state.view.id, dict.fromkeys(theirs))
             mine = [message for message in theirs if not self.has_delivered(site, message)]
-            others = [message for message in state.in_view if not self.has_delivered(other, message)]
+            others = [id for id in state.in_view if known.get(id >> SEQ_BITS, -1) < seq_of(id)]
             if mine or others:
                 different = f"{self._report.names[other]} in {self._report.message(min(mine + others))}"
                 self._report.add("virtual synchrony", site, f"goes from view {key[0]} to {key[1]} unlike {different}")

@@ -19,8 +19,8 @@ from ordercast.verify.properties import (
     VALIDITY,
 )
 from ordercast.verify.scopes import SCOPES, Scope
-from tests.verify import planted
-from tests.verify.planted import Build
+from tests.verify.bugs import in_deliveries, in_merge, in_tickets, in_token
+from tests.verify.bugs.making import Build, planted
 
 FAR_APART = Delays(
     sites=["A", "B", "C"], one_way_ms=[[0, 10, 90], [10, 0, 10], [90, 10, 0]], variance=4.0, distribution="chi2"
@@ -74,7 +74,7 @@ def _bug(
     return Bug(
         name=f"{protocol} {name}",
         protocol=protocol,
-        build=planted.planted(kind, protocol) if isinstance(kind, type) else kind,
+        build=planted(kind, protocol) if isinstance(kind, type) else kind,
         scope=SCOPES[scope] if isinstance(scope, str) else scope,
         found=found or breaks[0],
         breaks=breaks,
@@ -97,45 +97,45 @@ TWO, THREE, THREE_HYBRID = "symmetric-2x3", "symmetric-3x2", "hybrid-3x2"
 MOVING, MOVING_OF_TWO = "migrating-token-3x2", "migrating-token-2x3"
 
 CREATIONS = [
-    _bug("counts from one", "token-site", planted.CountsFromOne, "token-site-2x3", NO_CREATION),
-    _bug("wrong incarnation", "hybrid", planted.WrongIncarnation, "hybrid-2x3", NO_CREATION),
-    _bug("delivers handovers", "migrating-token", planted.DeliversHandovers, MOVING_OF_TWO, NO_CREATION),
+    _bug("counts from one", "token-site", in_deliveries.CountsFromOne, "token-site-2x3", NO_CREATION),
+    _bug("wrong incarnation", "hybrid", in_deliveries.WrongIncarnation, "hybrid-2x3", NO_CREATION),
+    _bug("delivers handovers", "migrating-token", in_deliveries.DeliversHandovers, MOVING_OF_TWO, NO_CREATION),
 ]
 DUPLICATIONS = [
-    _bug("numbers twice", "token-site", planted.NumbersTwice, "token-site-2x3", NO_DUPLICATION),
-    _bug("numbers again", "migrating-token", planted.NumbersWhatWasDelivered, MOVING_OF_TWO, NO_DUPLICATION),
-    _bug("delivers its own twice", "symmetric", planted.DeliversItsOwnTwice, TWO, NO_DUPLICATION),
-    _bug("hears again", "symmetric", planted.HearsAgain, TWO, NO_DUPLICATION),
+    _bug("numbers twice", "token-site", in_merge.NumbersTwice, "token-site-2x3", NO_DUPLICATION),
+    _bug("numbers again", "migrating-token", in_merge.NumbersWhatWasDelivered, MOVING_OF_TWO, NO_DUPLICATION),
+    _bug("delivers its own twice", "symmetric", in_deliveries.DeliversItsOwnTwice, TWO, NO_DUPLICATION),
+    _bug("hears again", "symmetric", in_deliveries.HearsAgain, TWO, NO_DUPLICATION),
 ]
 DISORDERS_OF_A_SENDER = [
     _bug(name, protocol, kind, scope, FIFO_ORDER, CAUSAL_ORDER, online=(FIFO_ORDER,))
     for name, protocol, kind, scope in (
-        ("tickets backwards", "hybrid", planted.tickets_backwards, "hybrid-2x3"),
-        ("overtakes", "token-site", planted.Overtakes, "token-site-2x3"),
-        ("numbers backwards", "migrating-token", planted.NumbersBackwards, MOVING_OF_TWO),
+        ("tickets backwards", "hybrid", in_tickets.tickets_backwards, "hybrid-2x3"),
+        ("overtakes", "token-site", in_token.Overtakes, "token-site-2x3"),
+        ("numbers backwards", "migrating-token", in_token.NumbersBackwards, MOVING_OF_TWO),
     )
 ]
 DISORDERS = [
-    _bug("delivers on receipt", "symmetric", planted.DeliversOnReceipt, TWO, TOTAL_ORDER, CAUSAL_ORDER),
-    _bug("skips horizons", "symmetric", planted.SkipsHorizons, TWO, TOTAL_ORDER, CAUSAL_ORDER),
-    _bug("learns nothing", "symmetric", planted.LearnsNothing, TWO, TOTAL_ORDER, CAUSAL_ORDER),
-    _bug("breaks ties for itself", "symmetric", planted.BreaksTiesForItself, TWO, TOTAL_ORDER),
-    _bug("reuses tickets", "symmetric", planted.ReusesTickets, THREE, TOTAL_ORDER),
-    _bug("skips horizons", "hybrid", planted.SkipsHorizonsAsHybrid, THREE_HYBRID, TOTAL_ORDER),
-    _bug("ignores its own tickets", "hybrid", planted.IgnoresItsOwnTickets, THREE_HYBRID, TOTAL_ORDER),
-    _bug("starts over", "migrating-token", planted.StartsOver, MOVING, TOTAL_ORDER),
-    _bug("keeps numbering", "migrating-token", planted.KeepsNumbering, MOVING_OF_TWO, VALIDITY, found=TOTAL_ORDER),
+    _bug("delivers on receipt", "symmetric", in_deliveries.DeliversOnReceipt, TWO, TOTAL_ORDER, CAUSAL_ORDER),
+    _bug("skips horizons", "symmetric", in_merge.SkipsHorizons, TWO, TOTAL_ORDER, CAUSAL_ORDER),
+    _bug("learns nothing", "symmetric", in_tickets.LearnsNothing, TWO, TOTAL_ORDER, CAUSAL_ORDER),
+    _bug("breaks ties for itself", "symmetric", in_merge.BreaksTiesForItself, TWO, TOTAL_ORDER),
+    _bug("reuses tickets", "symmetric", in_tickets.ReusesTickets, THREE, TOTAL_ORDER),
+    _bug("skips horizons", "hybrid", in_merge.SkipsHorizonsAsHybrid, THREE_HYBRID, TOTAL_ORDER),
+    _bug("ignores its own tickets", "hybrid", in_merge.IgnoresItsOwnTickets, THREE_HYBRID, TOTAL_ORDER),
+    _bug("starts over", "migrating-token", in_token.StartsOver, MOVING, TOTAL_ORDER),
+    _bug("keeps numbering", "migrating-token", in_token.KeepsNumbering, MOVING_OF_TWO, VALIDITY, found=TOTAL_ORDER),
 ]
 LOSSES = [
-    _bug("loses a body", "hybrid", planted.LosesABody, THREE_HYBRID, VALIDITY),
-    _bug("leaves one out", "hybrid", planted.LeavesOneOut, "hybrid-2x3", FIFO_ORDER, VALIDITY),
-    _bug("never promises", "symmetric", planted.NeverPromises, TWO, VALIDITY),
-    _bug("promises while waiting", "symmetric", planted.PromisesOnlyWhileWaiting, TWO, VALIDITY, quiet_end=True),
-    _bug("leaves unnumbered", "migrating-token", planted.LeavesUnnumbered, MOVING_OF_TWO, FIFO_ORDER, VALIDITY),
+    _bug("loses a body", "hybrid", in_tickets.LosesABody, THREE_HYBRID, VALIDITY),
+    _bug("leaves one out", "hybrid", in_tickets.LeavesOneOut, "hybrid-2x3", FIFO_ORDER, VALIDITY),
+    _bug("never promises", "symmetric", in_tickets.NeverPromises, TWO, VALIDITY),
+    _bug("promises while waiting", "symmetric", in_tickets.PromisesOnlyWhileWaiting, TWO, VALIDITY, quiet_end=True),
+    _bug("leaves unnumbered", "migrating-token", in_token.LeavesUnnumbered, MOVING_OF_TWO, FIFO_ORDER, VALIDITY),
 ]
 RARE = [
-    _bug("lowers horizons", "migrating-token", planted.LowersHorizons, MOVING, found=VALIDITY),
-    _bug("takes it on receipt", "migrating-token", planted.TakesTheTokenOnReceipt, TWO_HANDOVERS, found=VALIDITY),
+    _bug("lowers horizons", "migrating-token", in_merge.LowersHorizons, MOVING, found=VALIDITY),
+    _bug("takes it on receipt", "migrating-token", in_token.TakesTheTokenOnReceipt, TWO_HANDOVERS, found=VALIDITY),
 ]
 """Bugs that the simulations here do not run into; every interleaving does."""
 

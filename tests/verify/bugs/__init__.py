@@ -1,0 +1,1 @@
+"""Protocols with a bug planted, to see that each property finds what it is there for."""
