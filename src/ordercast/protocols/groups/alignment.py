@@ -15,6 +15,7 @@ from ordercast.core.effects import Note, Out
 from ordercast.core.events import Now
 from ordercast.core.ids import SiteId
 from ordercast.core.messages import Bundle
+from ordercast.protocols.groups import view_changes
 from ordercast.protocols.groups.log import Base, Sessions, first_difference
 from ordercast.protocols.groups.messages import Fetch, Supplement
 
@@ -112,7 +113,7 @@ def align(group: Group, sessions: Sessions, now: Now, out: Out) -> None:
     for life, seq in mine.items():
         group.log.sessions.unordered[life] = max(group.log.sessions.unordered.get(life, 0), seq)
     group.aligned = True
-    group.begin_view(sessions, now, out)
+    view_changes.begin_view(group, sessions, now, out)
 
 
 # --- the member that has it ---

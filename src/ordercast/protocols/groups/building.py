@@ -16,7 +16,8 @@ from ordercast.protocols.groups.causal import Causal
 from ordercast.protocols.groups.finality import Finality
 from ordercast.protocols.groups.log import Log
 from ordercast.protocols.groups.messages import GroupMessage, Ordering, Private
-from ordercast.protocols.groups.site_group import Saved, SiteGroup
+from ordercast.protocols.groups.saved import Saved
+from ordercast.protocols.groups.site_group import SiteGroup
 
 
 @cache

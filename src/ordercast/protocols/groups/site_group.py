@@ -17,13 +17,11 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Generic, TypeVar, assert_never
 
-import msgspec
 from msgspec import Struct, field
 
 from ordercast.core.deliveries import (
     Delivered,
     Diverged,
-    Entered,
     Finalized,
     GroupBlocked,
     Logged,
@@ -47,7 +45,7 @@ from ordercast.core.ids import MessageId, SiteId, incarnation_of
 from ordercast.core.layer import Waiting
 from ordercast.core.messages import Bundle, Level
 from ordercast.core.views import View
-from ordercast.protocols.groups import alignment
+from ordercast.protocols.groups import alignment, view_changes
 from ordercast.protocols.groups.causal import Causal
 from ordercast.protocols.groups.finality import Finality
 from ordercast.protocols.groups.log import Base, Log, Sessions
@@ -64,7 +62,6 @@ from ordercast.protocols.groups.messages import (
 from ordercast.protocols.groups.ordering_out import OrderingOut
 from ordercast.protocols.links.frames import Congestion
 from ordercast.protocols.membership.messages import (
-    NO_FLOOR,
     Adopted,
     Blocked,
     Close,
@@ -87,16 +84,6 @@ FETCH_US = 1_000_000
 """How long to wait for one donor before asking another."""
 
 FETCH_ENTRIES_MAX = 512
-
-
-class Saved(Struct, array_like=True):
-    """What a restarted site needs beside the entries in its log."""
-
-    base: Base
-    sessions: Sessions
-    """At the base."""
-    unordered: dict[int, int]
-    """Who had sent which fifo and causal messages as the newest view began."""
 
 
 class SiteGroup(Struct, Generic[Inner]):
@@ -201,9 +188,9 @@ class SiteGroup(Struct, Generic[Inner]):
             case Stop():
                 self.report(out)
             case Close():
-                self.on_close(message, now, out)
+                view_changes.on_close(self, message, now, out)
             case Installed():
-                self.on_installed(message, now, out)
+                view_changes.on_installed(self, message, now, out)
             case Adopted(view=view, aligned=aligned):
                 self.aligned = aligned and self.aligned
                 if self.aligned:
@@ -377,68 +364,9 @@ class SiteGroup(Struct, Generic[Inner]):
         if mine is not None and mine != digest:
             out.deliver(self.me, Diverged(final, sender))
 
-    # --- views ---
-
     def report(self, out: Out) -> None:
         """Tell the layer below how long the log is, and whether it is whole."""
         out.multicast(Progress(self.log.length, self.aligned))
-
-    def on_close(self, close: Close, now: Now, out: Out) -> None:
-        """Order all that is left of the view. What waits for something outside the cut is dropped, at every member."""
-        floor = close.successor.floor
-        if floor != NO_FLOOR:
-            self.ignoring = True
-            self.aligned = self.aligned and self.log.length == floor
-        self.order(ViewClosed(), now, out)
-        if self.aligned and not self.ignoring:
-            for bundle in self.ordered:
-                if self.causal.is_ready(bundle.past):
-                    self.place(bundle, out)
-        self.ordered.clear()
-        self.deferred.clear()
-        self.report(out)
-
-    def on_installed(self, installed: Installed, now: Now, out: Out) -> None:
-        successor = installed.successor
-        expected = self.me in successor.aligned and self.aligned
-        if installed.continuing or successor.floor == self.log.length:
-            self.aligned = expected
-        else:
-            self.aligned = False
-        self.view = successor.view
-        self.causal = Causal.of(self.view)
-        self.finality = Finality.of(self.view, self.resilience)
-        self.ignoring, self.told, self.taken = False, 0, 0
-        if installed.continuing and self.takes_part:
-            self.unstable.clear()  # whatever this view has taken of them, every member has now
-        self.takes_part = False
-        self.donor = Donor(tuple(site for site in successor.aligned if site != self.me))
-        self.ordered.clear()
-        self.deferred.clear()
-        self.fetched.clear()
-        self.snapshot_for.clear()
-        out.deliver(self.me, Entered(self.view, installed.continuing))
-        self.order(ViewInstalled(self.view), now, out)
-        if self.aligned:
-            self.append(self.view, out)
-            self.begin_view(self.log.sessions, now, out)
-        else:
-            self.report(out)
-            alignment.fetch(self, out)
-
-    def begin_view(self, taken: Sessions, now: Now, out: Out) -> None:
-        """The log holds the whole order up to this view: take part. `taken` is what members have of each site."""
-        self.start_of_view = Base(self.log.length, self.log.digest)
-        self.sessions_at_start = taken.copy()
-        self.takes_part = True
-        out.save("group", msgspec.msgpack.encode(self.saved()))
-        self.report(out)
-        self.arm_telling(out)
-        self.take_ordered(out)
-        self.submit_outstanding(self.sessions_at_start, now, out)
-
-    def saved(self) -> Saved:
-        return Saved(self.log.base, self.log.sessions_at_base, self.sessions_at_start.unordered)
 
     def waiting_for(self) -> Waiting | None:
         if self.me in self.view.members and not self.aligned:

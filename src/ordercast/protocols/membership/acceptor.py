@@ -14,6 +14,8 @@ class Acceptor(Struct):
     view: View
     aligned: bool
     """Whether this site's log has no hole up to this view."""
+    came_by: Successor | None = None
+    """How the view came about, for members that have not heard; None in the view that a group starts from."""
     promised: Ballot = NO_BALLOT
     accepted: tuple[Ballot, Successor] | None = None
     whole: bool = False

@@ -215,11 +215,10 @@ def adopt(local: Local, successor: Successor, out: Out) -> None:
     acceptor = local.acceptor
     whole = acceptor.whole and acceptor.accepted is not None and acceptor.accepted[1] == successor
     aligned = acceptor.aligned and whole
-    local.acceptor = Acceptor(successor.view, aligned)
+    local.acceptor = Acceptor(successor.view, aligned, successor)
     local.traffic = Traffic.of(successor.view)
     local.running, local.phase, local.closed_with, local.closing = False, "stopped", None, None
     local.proposal, local.newest, local.owes_promise = None, None, False
-    local.decided = successor
     out.deliver(local.me, Adopted(successor.view, aligned))
     local.save(out)
 
@@ -232,12 +231,11 @@ def install(local: Local, successor: Successor, out: Out) -> None:
         if site != local.me and not (continuing and stays):
             life = view.incarnation(site)
             out.send(site, Reset(-1 if life is None else life))
-    local.acceptor = Acceptor(view, aligned=False)
+    local.acceptor = Acceptor(view, False, successor)
     local.previous = local.traffic if continuing else None
     local.traffic = Traffic.of(view)
     local.running, local.phase, local.closed_with, local.closing = True, "open", None, None
     local.proposal, local.newest, local.blocked, local.owes_promise = None, None, False, False
-    local.decided = successor
     local.not_before_us = 0
     out.deliver(local.me, Installed(successor, continuing))
     local.save(out)

@@ -94,8 +94,6 @@ class ViewSynchrony(Struct, Generic[Payload]):
     """The newest heartbeat of each other site."""
     newest: View | None = None
     """The newest view heard of, if it is newer than ours."""
-    decided: Successor | None = None
-    """How our view came about, for members that have not heard."""
     early: list[tuple[SiteId, Cast[Payload] | Direct[Payload]]] = []
     """Of views that are not installed here yet."""
     proposal: Proposal | None = None
@@ -306,8 +304,9 @@ class ViewSynchrony(Struct, Generic[Payload]):
             out.deliver(self.me, Blocked())
 
     def tell_decision(self, site: SiteId, out: Out) -> None:
-        if self.decided is not None and self.decided.view == self.view:
-            out.send(site, Unreliable(Decided(ViewId(self.view.id - 1), self.decided)))
+        came_by = self.acceptor.came_by
+        if came_by is not None:
+            out.send(site, Unreliable(Decided(ViewId(self.view.id - 1), came_by)))
 
     def tell(self, site: SiteId, message: Control, now: Now, out: Out) -> None:
         """Send a message that may be lost; this site hears itself at once."""

@@ -1,0 +1,87 @@
+"""A site group's part in a change of view: to order all that is left, and to begin the next view.
+
+`group` is the `SiteGroup` whose state this reads and changes.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from ordercast.core.deliveries import Entered
+from ordercast.core.effects import Out
+from ordercast.core.events import Now, ViewClosed, ViewInstalled
+from ordercast.protocols.groups import alignment
+from ordercast.protocols.groups.causal import Causal
+from ordercast.protocols.groups.finality import Finality
+from ordercast.protocols.groups.log import Base, Sessions
+from ordercast.protocols.groups.messages import Donor
+from ordercast.protocols.groups.saved import Saved
+from ordercast.protocols.membership.messages import NO_FLOOR, Close, Installed
+
+if TYPE_CHECKING:
+    from ordercast.protocols.groups.site_group import SiteGroup
+
+    Group = SiteGroup[Any]
+
+
+def on_close(group: Group, close: Close, now: Now, out: Out) -> None:
+    """Order all that is left of the view. What waits for something outside the cut is dropped, at every member."""
+    floor = close.successor.floor
+    if floor != NO_FLOOR:
+        group.ignoring = True
+        group.aligned = group.aligned and group.log.length == floor
+    group.order(ViewClosed(), now, out)
+    if group.aligned and not group.ignoring:
+        for bundle in group.ordered:
+            if group.causal.is_ready(bundle.past):
+                group.place(bundle, out)
+    group.ordered.clear()
+    group.deferred.clear()
+    group.report(out)
+
+
+def on_installed(group: Group, installed: Installed, now: Now, out: Out) -> None:
+    successor = installed.successor
+    expected = group.me in successor.aligned and group.aligned
+    if installed.continuing or successor.floor == group.log.length:
+        group.aligned = expected
+    else:
+        group.aligned = False
+    group.view = successor.view
+    group.causal = Causal.of(group.view)
+    group.finality = Finality.of(group.view, group.resilience)
+    group.ignoring, group.told, group.taken = False, 0, 0
+    if installed.continuing and group.takes_part:
+        group.unstable.clear()  # whatever this view has taken of them, every member has now
+    group.takes_part = False
+    group.donor = Donor(tuple(site for site in successor.aligned if site != group.me))
+    group.ordered.clear()
+    group.deferred.clear()
+    group.fetched.clear()
+    group.snapshot_for.clear()
+    out.deliver(group.me, Entered(group.view, installed.continuing))
+    group.order(ViewInstalled(group.view), now, out)
+    if group.aligned:
+        group.append(group.view, out)
+        begin_view(group, group.log.sessions, now, out)
+    else:
+        group.report(out)
+        alignment.fetch(group, out)
+
+
+def begin_view(group: Group, taken: Sessions, now: Now, out: Out) -> None:
+    """The log holds the whole order up to this view: take part. `taken` is what members have of each site."""
+    group.start_of_view = Base(group.log.length, group.log.digest)
+    group.sessions_at_start = taken.copy()
+    group.takes_part = True
+    out.save("group", msgspec.msgpack.encode(saved(group)))
+    group.report(out)
+    group.arm_telling(out)
+    group.take_ordered(out)
+    group.submit_outstanding(group.sessions_at_start, now, out)
+
+
+def saved(group: Group) -> Saved:
+    return Saved(group.log.base, group.log.sessions_at_base, group.sessions_at_start.unordered)
