@@ -77,7 +77,7 @@ def test_version() -> None:
 def test_an_unknown_command_is_told_the_known_ones() -> None:
     result = CliRunner().invoke(main, ["simulat"])
     assert result.exit_code == 2
-    assert "No such command 'simulat'; expected one of simulate, plan, study, explore." in result.stderr
+    assert f"No such command 'simulat'; expected one of {', '.join(COMMANDS)}." in result.stderr
 
 
 @pytest.mark.parametrize("arguments", [["simulate"], ["simulate", "a.toml", "b.toml"], ["plan", "a.toml", "--wat"]])

@@ -8,11 +8,13 @@ import pytest
 from click.testing import CliRunner
 
 from ordercast.cli.main import main
+from ordercast.protocols.ordering.catalogue import PROTOCOLS
 from tests.cli.scenarios import MATRIX, SMALL, changed, with_fault
 
-PROTOCOL_NAMES = "token-site, migrating-token, symmetric, rs-symmetric, hybrid"
-FAULT_KINDS = "crash, duplicate, heal, loss, partition, pause, reorder, slow-link"
-TRAFFIC_KEYS = "sites, rate, closed_loop, source, phase, size_bytes, from_s, until_s"
+PROTOCOL_NAMES = ", ".join(PROTOCOLS)
+FAULT_KINDS = "clock-drift, clock-step, crash, duplicate, heal, loss, partition, pause, recover, reorder, slow-link"
+LEVELS = "agreed, causal, fifo, safe"
+TRAFFIC_KEYS = "sites, rate, closed_loop, source, phase, size_bytes, level, from_s, until_s"
 LAN_KEYS = "name, sites, delay_ms, variance, distribution"
 
 FIRST_SITES = 'sites = ["A", "B"]\ndelay_ms = 20\nvariance = 0.05'
@@ -25,7 +27,7 @@ CHANGES = [
         '"hybird"',
         f'protocol.name: unknown protocol "hybird", expected one of {PROTOCOL_NAMES}; did you mean hybrid?',
     ),
-    ('"hybrid"', '"toto"', f'protocol.name: unknown protocol "toto", expected one of {PROTOCOL_NAMES}'),
+    ('"hybrid"', '"babel"', f'protocol.name: unknown protocol "babel", expected one of {PROTOCOL_NAMES}'),
     ('sites = ["B"]', 'sites = ["F"]', 'traffic[1].sites[0]: unknown site "F", expected one of A, B, C'),
     ('sites = ["B"]', 'sites = ["B", "B"]', "traffic[1].sites[1]: B is there twice, expected each once"),
     ('sites = ["B"]', "sites = []", "traffic[1].sites: expected at least one site"),
@@ -57,8 +59,27 @@ CHANGES = [
     ("from_s = 1", "from = 1", "traffic[1].from: unknown key, did you mean from_s?"),
     # types and values
     ('estimates = "known"', 'estimates = "given"', 'protocol.estimates: expected one of known, online, not "given"'),
-    ('estimates = "known"', 'stack = "full"', 'protocol.stack: expected ideal, not "full"'),
-    ('estimates = "known"', 'level = "safe"', 'protocol.level: expected agreed, not "safe"'),
+    (
+        'estimates = "known"',
+        'stack = "fall"',
+        'protocol.stack: expected one of full, ideal, not "fall"; did you mean full?',
+    ),
+    ('estimates = "known"', "stack = true", "protocol.stack: expected one of full, ideal, not true"),
+    (
+        'estimates = "known"',
+        'level = "sage"',
+        f'protocol.level: expected one of {LEVELS}, not "sage"; did you mean safe?',
+    ),
+    ('estimates = "known"', 'level = "safe"', 'protocol.level: safe needs protocol.stack = "full"'),
+    ('estimates = "known"', 'level = "fifo"', 'protocol.level: fifo needs protocol.stack = "full"'),
+    (
+        'estimates = "known"',
+        'stack = "ideal"\nlevel = "causal"',
+        'protocol.level: causal needs protocol.stack = "full"',
+    ),
+    ('estimates = "known"', "resilience = 1.5", "protocol.resilience: expected a whole number, not 1.5"),
+    ("rate = 5\n", 'rate = 5\nlevel = "causal"\n', 'traffic[1].level: causal needs protocol.stack = "full"'),
+    ("rate = 5\n", 'rate = 5\nlevel = "none"\n', f'traffic[1].level: expected one of {LEVELS}, not "none"'),
     ('estimates = "known"', "estimates = 3", "protocol.estimates: expected one of known, online, not 3"),
     (
         "rate = 5\n",
@@ -173,12 +194,30 @@ MATRIX_CHANGES = [
 ]
 
 FAULTS = [
-    ('kind = "recover"\nat_s = 1', f'kind: expected one of {FAULT_KINDS}, not "recover"'),
-    ('kind = "clock-step"\nat_s = 1', f'kind: expected one of {FAULT_KINDS}, not "clock-step"'),
+    ('kind = "flood"\nat_s = 1', f'kind: expected one of {FAULT_KINDS}, not "flood"'),
+    (
+        'kind = "clock-stop"\nat_s = 1',
+        f'kind: expected one of {FAULT_KINDS}, not "clock-stop"; did you mean clock-step?',
+    ),
+    ('kind = "recover"\nat_s = 1', "sites: missing, a recover fault needs sites"),
+    (
+        'kind = "recover"\nat_s = 1\nsites = ["A"]\nfor_s = 1',
+        "for_s: unknown key for a recover fault, expected one of kind, at_s, sites",
+    ),
+    ('kind = "clock-step"\nat_s = 1\nsites = ["A"]', "by_ms: missing, a clock-step fault needs sites, by_ms"),
+    ('kind = "clock-step"\nat_s = 1\nsites = ["A"]\nby_ms = "x"', 'by_ms: expected a number, not the string "x"'),
+    ('kind = "clock-drift"\nat_s = 1\nppm = 50', "sites: missing, a clock-drift fault needs sites, ppm"),
+    (
+        'kind = "clock-drift"\nat_s = 1\nsites = ["A"]\nppm = 50\nuntil_s = 3',
+        "until_s: unknown key for a clock-drift fault, expected one of kind, at_s, sites, ppm",
+    ),
+    (
+        'kind = "crash"\nat_s = 1\nsites = ["A"]\nby_ms = 5',
+        "by_ms: unknown key for a crash fault, expected one of kind, at_s, sites",
+    ),
     ('kind = "crash"\nat_s = 1', "sites: missing, a crash fault needs sites"),
     ('kind = "crash"\nsites = ["A"]', "at_s: missing, expected a number"),
     ('kind = "crash"\nat_s = -1\nsites = ["A"]', "at_s: expected at least 0, not -1"),
-    ('kind = "crash"\nat_s = 1\nsites = ["A", "B", "C"]', "sites: expected at least one site that never crashes"),
     (
         'kind = "crash"\nat_s = 1\nsites = ["A"]\nuntil_s = 2',
         "until_s: unknown key for a crash fault, expected one of kind, at_s, sites",
@@ -252,10 +291,38 @@ def test_mistakes_in_the_whole_file(
     assert_refused(text, complaint, tmp_path, monkeypatch)
 
 
-def test_a_site_crashes_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    crash = '[[fault]]\nkind = "crash"\nsites = ["A"]\nat_s = '
-    complaint = "fault[1].sites[0]: A has crashed before, by fault[0]"
-    assert_refused(f"{SMALL}\n{crash}1\n{crash}2\n", complaint, tmp_path, monkeypatch)
+IDEAL = changed(SMALL, 'name = "hybrid"', 'name = "hybrid"\nstack = "ideal"')
+
+
+@pytest.mark.parametrize(
+    ("faults", "complaint"),
+    [
+        (
+            ['kind = "crash"\nat_s = 1\nsites = ["A"]', 'kind = "crash"\nat_s = 2\nsites = ["A"]'],
+            "fault[1].sites[0]: A has crashed before, by fault[0]",
+        ),
+        (
+            ['kind = "crash"\nat_s = 1\nsites = ["A", "B", "C"]'],
+            "fault[0].sites: expected at least one site that never crashes",
+        ),
+        (
+            ['kind = "crash"\nat_s = 1\nsites = ["A"]', 'kind = "recover"\nat_s = 2\nsites = ["A"]'],
+            'fault[1].kind: a recover fault needs protocol.stack = "full"',
+        ),
+        (
+            ['kind = "clock-step"\nat_s = 2\nsites = ["A"]\nby_ms = -5'],
+            'fault[0].kind: a clock-step fault needs protocol.stack = "full"',
+        ),
+        (
+            ['kind = "clock-drift"\nat_s = 2\nsites = ["A"]\nppm = 50'],
+            'fault[0].kind: a clock-drift fault needs protocol.stack = "full"',
+        ),
+    ],
+)
+def test_mistakes_in_faults_on_the_ideal_stack(
+    faults: list[str], complaint: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert_refused("\n[[fault]]\n".join([IDEAL, *faults]), complaint, tmp_path, monkeypatch)
 
 
 def test_more_sites_than_ids(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,6 +18,7 @@ from ordercast.core.events import Event, FromAbove, FromBelow, Now
 from ordercast.core.layer import Waiting
 from ordercast.core.messages import Bundle
 from ordercast.core.trace import Kind
+from ordercast.protocols.ordering.catalogue import PROTOCOLS
 from ordercast.records.traces import read_traces
 from ordercast.verify.run import run
 from tests.cli.scenarios import MATRIX, SMALL, changed, with_fault
@@ -108,8 +109,7 @@ def test_an_unknown_protocol_is_told_the_known_ones(invoke: Invoke) -> None:
     done = invoke(SMALL, "--protocol", "hybrd")
     assert done.exit_code == 2
     assert done.stderr == (
-        '--protocol: unknown protocol "hybrd", expected one of token-site, migrating-token, symmetric, rs-symmetric, '
-        "hybrid; did you mean hybrid?\n"
+        f'--protocol: unknown protocol "hybrd", expected one of {", ".join(PROTOCOLS)}; did you mean hybrid?\n'
     )
 
 
@@ -142,8 +142,36 @@ def test_a_site_name_is_not_taken_for_markup(invoke: Invoke) -> None:
     assert " [bold] " in done.stdout
 
 
+CRASH_OF_C = 'kind = "crash"\nat_s = 2\nsites = ["C"]'
+
+
+def test_with_faults_the_full_stack_runs_and_survives_them(invoke: Invoke) -> None:
+    done = invoke(with_fault(CRASH_OF_C), "--json")
+    result = result_of(done)
+    assert (done.exit_code, result["violations"], result["stalled"]) == (0, [], None)
+    assert result["overhead_per_multicast"]["multicasts"] is None
+    in_full = changed(with_fault(CRASH_OF_C), 'name = "hybrid"', 'name = "hybrid"\nstack = "full"')
+    assert invoke(in_full, "--json").stdout == done.stdout
+
+
+def test_a_group_without_a_majority_stalls(invoke: Invoke) -> None:
+    done = invoke(with_fault('kind = "crash"\nat_s = 2\nsites = ["B", "C"]'), "--json")
+    stalled = result_of(done)["stalled"]
+    assert (done.exit_code, stalled["site"]) == (1, "A")
+
+
+@pytest.mark.parametrize("level", ["fifo", "causal", "agreed", "safe"])
+def test_every_level_is_delivered_on_the_full_stack(level: str, invoke: Invoke) -> None:
+    choices = f'name = "hybrid"\nstack = "full"\nlevel = "{level}"\nresilience = 2'
+    done = invoke(changed(SMALL, 'name = "hybrid"', choices), "--json")
+    result = result_of(done)
+    assert (done.exit_code, result["violations"], result["stalled"]) == (0, [], None)
+    assert result["messages"] > 0
+    assert result["latency_ms"]["last"]["mean"] > 0
+
+
 def test_a_stall_names_who_waits_for_what(invoke: Invoke) -> None:
-    text = with_fault('kind = "crash"\nat_s = 2\nsites = ["C"]')
+    text = changed(with_fault(CRASH_OF_C), 'name = "hybrid"', 'name = "hybrid"\nstack = "ideal"')
     done = invoke(text, "--json")
     stalled = result_of(done)["stalled"]
     assert done.exit_code == 1

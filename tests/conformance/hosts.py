@@ -99,7 +99,7 @@ CASES = [
 def choices() -> list[ProtocolChoice]:
     """Every protocol with both ticket policies and both ways to come by estimates."""
     return [
-        ProtocolChoice(name=name, tickets=tickets, estimates=estimates)
+        ProtocolChoice(stack="ideal", name=name, tickets=tickets, estimates=estimates)
         for name in PROTOCOLS
         for tickets in ("piggyback", "flush")
         for estimates in ("online", "known")

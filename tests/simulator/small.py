@@ -42,7 +42,7 @@ def scenario(
     load = (Traffic(sites=list(sites), rate=rate),) if traffic is None else traffic
     settings = {"duration_s": 2.0, **more}
     return Scenario(
-        protocol=ProtocolChoice(name=protocol),
+        protocol=ProtocolChoice(name=protocol, stack="ideal"),
         delays=delays(sites, variance=variance),
         traffic=list(load),
         fault=list(fault),

@@ -43,9 +43,39 @@ def test_defaults_are_those_of_the_document() -> None:
     scenario = from_table(small_table())
     assert (scenario.seed, scenario.duration_s, scenario.warmup_s) == (1, 60.0, 0.0)
     choice = scenario.protocol
-    assert (choice.stack, choice.tickets, choice.estimates, choice.level) == ("ideal", "piggyback", "online", "agreed")
+    assert (choice.tickets, choice.estimates, choice.level, choice.resilience) == ("piggyback", "online", "agreed", 0)
     traffic = scenario.traffic[0]
     assert (traffic.source, traffic.phase, traffic.size_bytes) == ("quasi-periodic", "random", 100)
+    assert traffic.level is None
+
+
+CRASH = {"kind": "crash", "at_s": 1, "sites": ["A"]}
+
+
+@pytest.mark.parametrize(
+    ("stack", "faults", "is_group"),
+    [
+        (None, [], False),
+        (None, [CRASH], True),
+        ("ideal", [], False),
+        ("ideal", [CRASH], False),
+        ("full", [], True),
+        ("full", [CRASH], True),
+    ],
+)
+def test_the_full_stack_is_the_default_where_there_are_faults(
+    stack: str | None, faults: list[dict[str, Any]], is_group: bool
+) -> None:
+    protocol = {"name": "symmetric"} if stack is None else {"name": "symmetric", "stack": stack}
+    assert from_table(small_table(protocol=protocol, fault=faults)).is_group == is_group
+
+
+def test_the_level_of_the_traffic_goes_before_that_of_the_protocol() -> None:
+    protocol = {"name": "symmetric", "level": "safe"}
+    traffic = [{"sites": ["A"], "rate": 1, "level": "agreed"}]
+    assert not from_table(small_table(protocol=protocol, traffic=traffic)).is_group
+    with pytest.raises(ScenarioError, match=r"^scenario: protocol.level: safe needs protocol.stack = \"full\"$"):
+        from_table(small_table(protocol=protocol))
 
 
 def test_whole_numbers_will_do_where_numbers_are_expected() -> None:

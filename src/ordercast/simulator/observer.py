@@ -42,3 +42,8 @@ class Observer:
 
     def on_end(self, at_us: int) -> None:
         """Nothing happens any more."""
+
+
+def overrides(observer: Observer, hook: str) -> bool:
+    """Whether the observer wants to hear of something: what nobody listens to need not be told."""
+    return getattr(type(observer), hook) is not getattr(Observer, hook)

@@ -33,7 +33,7 @@ class ProtocolChoice(Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     """The `[protocol]` table."""
 
     name: str
-    stack: Literal["ideal", "full"] = "ideal"
+    stack: Literal["ideal", "full"] | None = None
     tickets: Literal["piggyback", "flush"] = "piggyback"
     estimates: Literal["online", "known"] = "online"
     level: LevelName = "agreed"
@@ -104,6 +104,12 @@ class Scenario(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
         if self.delays is not None:
             return topology.from_delays(self.delays)
         return topology.from_lans(self.lan, self.wan)
+
+    @property
+    def is_group(self) -> bool:
+        """Whether sites run the full stack, with links and membership; by default they do if there are faults."""
+        stack = self.protocol.stack
+        return bool(self.fault) if stack is None else stack == "full"
 
     def site_names(self) -> list[str]:
         """All sites in the order of appearance, which is the order of their ids."""

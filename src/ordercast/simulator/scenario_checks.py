@@ -48,7 +48,7 @@ def check(scenario: Scenario) -> None:
         raise Mistake("traffic", "expected at least one [[traffic]] table")
     for index, traffic in enumerate(scenario.traffic):
         _check_traffic(f"traffic[{index}]", traffic, scenario)
-    check_faults(scenario.fault, scenario.site_names(), scenario.protocol.stack == "full")
+    check_faults(scenario.fault, scenario.site_names(), scenario.is_group)
 
 
 def _check_times(scenario: Scenario) -> None:
@@ -101,7 +101,7 @@ def _check_traffic(key: str, traffic: Traffic, scenario: Scenario) -> None:
     if traffic.rate is not UNSET:
         require_number(f"{key}.rate", traffic.rate, above=0, least=RATE_MIN, most=RATE_MAX)
     level = traffic.level or scenario.protocol.level
-    if level != "agreed" and scenario.protocol.stack != "full":
+    if level != "agreed" and not scenario.is_group:
         where = f"{key}.level" if traffic.level else "protocol.level"
         raise Mistake(where, f'{level} needs protocol.stack = "full"')
     if traffic.closed_loop is not UNSET:

@@ -24,7 +24,7 @@ from ordercast.simulator.chooser import Chooser, SeededChooser
 from ordercast.simulator.group_site import GroupSite
 from ordercast.simulator.load import known_network
 from ordercast.simulator.network import Agenda, Handler, Network
-from ordercast.simulator.observer import Observer
+from ordercast.simulator.observer import Observer, overrides
 from ordercast.simulator.scenario import Fault, Scenario
 from ordercast.simulator.site import SimulatedSite
 from ordercast.simulator.sources import ClosedLoop, OpenLoop
@@ -62,7 +62,7 @@ class Simulation:
         self.transmissions = 0
         """Copies sent, one per recipient."""
         self.agenda: Agenda = []
-        self.is_group = scenario.protocol.stack == "full"
+        self.is_group = scenario.is_group
         """Whether the sites run the full stack, with links and membership."""
         kind = GroupSite if self.is_group else SimulatedSite
         self.sites: list[SimulatedSite] = [kind(site, self) for site in self.topology.sites]
@@ -70,6 +70,10 @@ class Simulation:
         self._chooser = chooser or SeededChooser(scenario.seed)
         self.network = Network(self.topology, [site.handle for site in self.sites], self._chooser, self.agenda)
         self.observers = tuple(observers)
+        self._deliver_to = tuple(each.on_deliver for each in observers if overrides(each, "on_deliver"))
+        self._note_to = tuple(each.on_note for each in observers if overrides(each, "on_note"))
+        self.delivered_us = [0] * len(self.sites)
+        """When each site last delivered something."""
         self._closed_loops: dict[SiteId, list[ClosedLoop]] = {}
         self.traffic_ended = False
         self.core = self.topology.sites
@@ -241,8 +245,9 @@ class Simulation:
             observer.on_multicast(self.now_us, site, bundle)
 
     def observe_delivery(self, site: SiteId, bundle: Bundle) -> None:
-        for observer in self.observers:
-            observer.on_deliver(self.now_us, site, bundle)
+        self.delivered_us[site] = self.now_us
+        for on_deliver in self._deliver_to:
+            on_deliver(self.now_us, site, bundle)
         if self._closed_loops and bundle.id >> ORIGIN_SHIFT == site:
             for loop in self._closed_loops.get(site, ()):
                 if (at_us := loop.answers_us(bundle.id, self.now_us)) is not None:
@@ -257,5 +262,5 @@ class Simulation:
             observer.on_fault(self.now_us, fault)
 
     def observe_note(self, site: SiteId, note: Note) -> None:
-        for observer in self.observers:
-            observer.on_note(self.now_us, site, note)
+        for on_note in self._note_to:
+            on_note(self.now_us, site, note)

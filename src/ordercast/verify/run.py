@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from msgspec import Struct
 
@@ -14,7 +13,7 @@ from ordercast.simulator.observer import Observer
 from ordercast.simulator.scenario import Scenario
 from ordercast.simulator.simulation import BuildLayer, Simulation
 from ordercast.simulator.statistics import LatencyStatistics, LatencySummaries, Summary
-from ordercast.verify.online import OrderChecker
+from ordercast.verify.verdict import Stalled, judge_of
 
 
 class Latency(Struct, frozen=True):
@@ -30,7 +29,8 @@ class Overhead(Struct, frozen=True):
     """What was sent beyond the messages themselves, per message."""
 
     transmissions: float
-    multicasts: float
+    multicasts: float | None
+    """None on the full stack, which knows only links."""
 
 
 class LimitMs(Struct, frozen=True):
@@ -38,14 +38,6 @@ class LimitMs(Struct, frozen=True):
 
     last: float | None
     mean_recipient: float | None
-
-
-class Stalled(Struct, frozen=True):
-    """Who cannot go on, since when, and why."""
-
-    at_s: float
-    site: str
-    waiting_for: str
 
 
 class RunResult(Struct, frozen=True, kw_only=True):
@@ -81,16 +73,6 @@ class _Overheads(Observer):
         self.counted = (self.simulation.transmissions, self.simulation.multicasts)
 
 
-class _Progress(Observer):
-    """When each site last delivered something."""
-
-    def __init__(self, sites: int) -> None:
-        self.newest_us = [0] * sites
-
-    def on_deliver(self, at_us: int, site: int, bundle: Any) -> None:
-        self.newest_us[site] = at_us
-
-
 def run(
     scenario: Scenario,
     *,
@@ -102,21 +84,20 @@ def run(
     """Run a scenario to its end under all checks."""
     topology = scenario.topology()
     statistics = LatencyStatistics(len(topology.names), round(scenario.warmup_s * 1e6))
-    checker = OrderChecker(topology.names)
-    overheads, progress = _Overheads(), _Progress(len(topology.names))
-    watching = (statistics, checker, overheads, progress, *observers)
+    judge, overheads = judge_of(scenario, topology.names), _Overheads()
+    watching = (statistics, judge.observer, overheads, *observers)
     simulation = overheads.simulation = Simulation(scenario, watching, chooser=chooser, build=build)
     simulation.run()
-    stalled = _stalled(simulation, checker, progress)
+    violations, stalled = judge.verdict(simulation)
     return RunResult(
         protocol=scenario.protocol.name,
         seed=scenario.seed,
         messages=statistics.messages,
         events=simulation.events,
         latency_ms=_latency(statistics, topology),
-        overhead_per_multicast=_overhead(overheads, statistics.messages, len(topology.names)),
+        overhead_per_multicast=_overhead(overheads, statistics.messages, topology, scenario.is_group),
         limit_ms=_limit(scenario, topology) if with_limit else LimitMs(None, None),
-        violations=[each for each in checker.violations if stalled is None or not each.startswith("validity")],
+        violations=violations,
         stalled=stalled,
     )
 
@@ -127,13 +108,12 @@ def _latency(statistics: LatencyStatistics, topology: Topology) -> Latency:
     return Latency(total.last, total.mean_recipient, total.sender, per_site)
 
 
-def _overhead(overheads: _Overheads, messages: int, sites: int) -> Overhead | None:
+def _overhead(overheads: _Overheads, messages: int, topology: Topology, is_group: bool) -> Overhead | None:
     if not messages:
         return None
     transmissions, multicasts = overheads.counted
-    return Overhead(
-        round((transmissions - messages * (sites - 1)) / messages, 4), round((multicasts - messages) / messages, 4)
-    )
+    beyond = (transmissions - messages * (len(topology.names) - 1)) / messages
+    return Overhead(round(beyond, 4), None if is_group else round((multicasts - messages) / messages, 4))
 
 
 def _limit(scenario: Scenario, topology: Topology) -> LimitMs:
@@ -142,21 +122,3 @@ def _limit(scenario: Scenario, topology: Topology) -> LimitMs:
     limit = latency_limit(topology.mean_us, mean_rates(scenario, topology))
     rounded = [None if value is None else round(value / 1000, 3) for value in (limit.last, limit.mean_recipient)]
     return LimitMs(*rounded)
-
-
-def _stalled(simulation: Simulation, checker: OrderChecker, progress: _Progress) -> Stalled | None:
-    """The first site that is up and still holds something, or has missed something, when nothing happens any more."""
-    names = simulation.topology.names
-    longest = max(checker.delivered)
-    for site in simulation.sites:
-        if site.crashed:
-            continue
-        waiting = site.layer.waiting_for()
-        if waiting is not None:
-            reason = f"{waiting.what} {names[waiting.site]}"
-        elif checker.delivered[site.id] < longest:
-            reason = f"entry {checker.delivered[site.id]} of the total order, of which nothing arrived"
-        else:
-            continue
-        return Stalled(round(progress.newest_us[site.id] / 1e6, 6), names[site.id], reason)
-    return None

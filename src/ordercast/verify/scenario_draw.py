@@ -90,6 +90,7 @@ class _Draw:
         name = self.one_of(list(PROTOCOLS))
         return {
             "name": name,
+            "stack": "ideal",
             "tickets": self.one_of(("piggyback", "flush")),
             "estimates": self.one_of(("online", "known")),
             "options": {key: self.option(kind) for key, kind in PROTOCOLS[name].options.items() if self.chance(2)},

@@ -1,0 +1,22 @@
+"""Bugs planted in links, membership and groups. `python -m tests.verify.fuzz.planted` searches for all of them again."""
+
+from __future__ import annotations
+
+from tests.verify.fuzz import bugs_in_groups, bugs_in_links, bugs_in_views
+from tests.verify.fuzz.making import Planted, search_all
+
+
+def _all_of(module: object, blind: bool) -> tuple[Planted, ...]:
+    found = [
+        (name, value)
+        for name, value in vars(module).items()
+        if callable(value) and not name.startswith("_") and getattr(value, "__module__", "") == module.__name__
+    ]
+    return tuple(Planted(name.replace("_", " "), value, blind) for name, value in found)
+
+
+BUGS = (*_all_of(bugs_in_links, True), *_all_of(bugs_in_views, True), *_all_of(bugs_in_groups, True))
+
+if __name__ == "__main__":
+    for bug, found in search_all(BUGS):
+        print(bug.name, found, len(found.picks) if found else "NOT FOUND", sep=" | ", flush=True)
