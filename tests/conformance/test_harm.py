@@ -57,7 +57,9 @@ def test_who_lacks_something_says_so(choice: ProtocolChoice, harm: str) -> None:
 
 
 def outcome(protocol: str, site: str) -> Any:
-    return harmed(ProtocolChoice(name=protocol, stack="ideal"), [Fault(kind="crash", at_s=0.5, sites=[site])])[0].stalled
+    choice = ProtocolChoice(name=protocol, stack="ideal")
+    result, _ = harmed(choice, [Fault(kind="crash", at_s=0.5, sites=[site])])
+    return result.stalled
 
 
 def test_a_token_site_can_do_without_the_others_but_they_not_without_it() -> None:

@@ -8,7 +8,8 @@ from ordercast.simulator.statistics import Summary
 from ordercast.studies.framework.claims import Claim, Verdict
 from ordercast.studies.framework.results import Label, Labels, Results
 from ordercast.studies.framework.study import Size, Study
-from ordercast.verify.run import Latency, LimitMs, RunResult, Stalled
+from ordercast.verify.run import Latency, LimitMs, RunResult
+from ordercast.verify.verdict import Stalled
 
 
 def run_result(

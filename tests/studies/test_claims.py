@@ -6,7 +6,7 @@ import pytest
 
 from ordercast.studies.framework.claims import CORRECT, Verdict, outcome
 from ordercast.studies.framework.results import Results
-from ordercast.verify.run import Stalled
+from ordercast.verify.verdict import Stalled
 from tests.studies.made_up import run_result
 
 

@@ -6,7 +6,7 @@ from contextlib import AbstractContextManager
 from typing import Any
 from unittest.mock import patch
 
-from ordercast.core.deliveries import Truncated
+from ordercast.core.deliveries import Retracted, Truncated
 from ordercast.core.effects import Note, Out
 from ordercast.core.entries import Entry
 from ordercast.core.events import Now
@@ -24,7 +24,7 @@ Group = SiteGroup[Any]
 
 
 def rest_of_a_view_in_order_of_receipt() -> Patch:
-    def broken(self: Merge) -> list[Any]:
+    def broken(self: Merge[Any]) -> list[Any]:
         ticketed = [self.held.pop(id) for _, _, id in self.tickets if id in self.held]
         left = ticketed + list(self.held.values())
         self.tickets.clear()
@@ -65,7 +65,7 @@ def retract_leaves_one_entry() -> Patch:
         group.log.truncate(position)
         out.record(Note("retract", position=position))
         out.deliver(group.me, Truncated(position + 1))
-        out.deliver(group.me, alignment.Retracted(position + 1))
+        out.deliver(group.me, Retracted(position + 1))
 
     return patch.object(alignment, "retract", broken)
 
@@ -86,7 +86,7 @@ def retracted_bundles_are_not_outstanding_again() -> Patch:
         group.log.truncate(position)
         group.cautious = [entry for entry in group.cautious if entry.position < position]
         out.deliver(group.me, Truncated(position))
-        out.deliver(group.me, alignment.Retracted(position))
+        out.deliver(group.me, Retracted(position))
 
     return patch.object(alignment, "retract", broken)
 

@@ -14,8 +14,7 @@ from ordercast.core.ids import SiteId, ViewId
 from ordercast.core.views import View
 from ordercast.protocols.links.frames import Unreliable
 from ordercast.protocols.membership import choice, coordination, succession
-from ordercast.protocols.membership.messages import NO_FLOOR, Accept, Ballot, Close, Cut, Decided, Successor
-from ordercast.protocols.membership.messages import Direct
+from ordercast.protocols.membership.messages import NO_FLOOR, Accept, Ballot, Close, Cut, Decided, Direct, Successor
 from ordercast.protocols.membership.traffic import Sender, Traffic
 from ordercast.protocols.membership.view_synchrony import ViewSynchrony
 

@@ -1,16 +1,19 @@
-"""Bugs planted in links, membership and groups. `python -m tests.verify.fuzz.planted` searches for all of them again."""
+"""Bugs planted in links, membership and groups; `python -m tests.verify.fuzz.planted` searches for all again."""
 
 from __future__ import annotations
+
+import inspect
+from types import ModuleType
 
 from tests.verify.fuzz import bugs_in_groups, bugs_in_links, bugs_in_views
 from tests.verify.fuzz.making import Planted, search_all
 
 
-def _all_of(module: object, blind: bool) -> tuple[Planted, ...]:
+def _all_of(module: ModuleType, blind: bool) -> tuple[Planted, ...]:
     found = [
         (name, value)
         for name, value in vars(module).items()
-        if callable(value) and not name.startswith("_") and getattr(value, "__module__", "") == module.__name__
+        if inspect.isfunction(value) and not name.startswith("_") and value.__module__ == module.__name__
     ]
     return tuple(Planted(name.replace("_", " "), value, blind) for name, value in found)
 
