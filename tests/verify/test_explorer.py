@@ -21,11 +21,11 @@ from ordercast.verify.system import State, System
 from tests.verify.bugs.catalogue import BUGS
 
 PINNED = {
-    "token-site-3x2": (33058, 78447, 1),
-    "token-site-2x3": (239, 349, 1),
-    "migrating-token-3x2": (71014, 169989, 6),
-    "migrating-token-2x3": (302, 459, 4),
-    "migrating-token-2x3-back": (3327, 5894, 19),
+    "token-site-3x2": (533175, 1172468, 1),
+    "token-site-2x3": (610, 819, 1),
+    "migrating-token-3x2": (1774838, 3884311, 6),
+    "migrating-token-2x3": (777, 1103, 4),
+    "migrating-token-2x3-back": (8074, 13609, 19),
     "symmetric-3x2": (46101, 106506, 5),
     "symmetric-3x2-flush": (1597384, 3696586, 5),
     "symmetric-2x3": (320, 447, 4),

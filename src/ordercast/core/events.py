@@ -50,8 +50,12 @@ class ViewInstalled(Struct, frozen=True, gc=False):
 class ViewClosed(Struct, frozen=True, gc=False):
     """All messages of the view that count have been handed up: deliver every one of them now, before the next view.
 
-    Those with tickets go in ticket order, since no more tickets can come; then the rest by (clock, sender, seq).
+    What a survivor may have delivered already keeps its place; the rest goes in an order that follows from the
+    messages alone.
     """
+
+    survivors: tuple[SiteId, ...]
+    """The members that have gone through the whole view and go on to the next."""
 
 
 class Started(Struct, frozen=True, gc=False):

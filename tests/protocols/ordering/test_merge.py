@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ordercast.core.ids import MessageId, SiteId, Ticket
+from ordercast.core.ids import ORIGIN_SHIFT, MessageId, SiteId, Ticket
 from ordercast.core.layer import Waiting
 from ordercast.protocols.ordering.merge import Merge
 
@@ -90,14 +90,50 @@ def test_nothing_passes_this_sites_own_tickets_under_way() -> None:
     assert released(own) == "y"
 
 
-def test_closing_leaves_nothing_and_keeps_the_order() -> None:
+X, Y, Z = (MessageId(site << ORIGIN_SHIFT) for site in (A, B, C))
+
+
+def test_closing_leaves_nothing_and_goes_by_tickets_and_clocks() -> None:
     both = merge()
-    put(both, 9, A, "z")
-    both.add(Ticket(3), B, MessageId(ord("v")))
-    both.hold(MessageId(ord("y")), "y", Ticket(2))
-    both.hold(MessageId(ord("x")), "x", Ticket(7))
-    assert both.close() == ["z", "y", "x"], "with tickets first; the ticket without its entry is void"
+    both.put(Ticket(9), A, X, "ticket 9")
+    both.add(Ticket(3), B, MessageId(Y + 7))
+    both.hold(MessageId(X + 1), "A had reached 2, but follows A's own ticket 9", Ticket(2))
+    both.hold(Y, "B had reached 7", Ticket(7))
+    both.hold(Z, "C had reached 9", Ticket(9))
+    both.seal(())
+    assert both.close() == [
+        "B had reached 7",
+        "ticket 9",
+        "A had reached 2, but follows A's own ticket 9",
+        "C had reached 9",
+    ], "the ticket without its entry is void"
     assert both.close() == []
+
+
+def test_what_a_survivor_may_have_released_keeps_its_place() -> None:
+    """A waits for B only; so it has released its own ticket 5, and a message without a ticket goes after it."""
+
+    def closed(*survivors: SiteId) -> str:
+        both = merge()
+        put(both, 5, A, "x")
+        both.raise_horizon(B, Ticket(6))
+        put(both, 8, B, "y")
+        both.hold(Z, "z", Ticket(1))
+        both.raise_horizon(A, Ticket(7))
+        both.seal(survivors)
+        return released(both) + "|" + "".join(both.close())
+
+    assert closed(A, C) == "xy|z", "A, whose horizon is lowest, has waited for B alone"
+    assert closed(B, C) == "x|zy", "nobody who goes on had heard of A beyond 7"
+
+
+def test_of_a_closed_view_an_own_ticket_under_way_is_void() -> None:
+    own = merge(A, B, me=B)
+    own.barrier = Ticket(5)
+    put(own, 6, A, "x")
+    own.raise_horizon(B, Ticket(4))
+    own.seal((A, B))
+    assert released(own) == "x", "B had not waited for itself"
 
 
 def test_what_is_waited_for() -> None:

@@ -64,11 +64,11 @@ class KeepsNumbering(MigratingToken):
 
 
 class StartsOver(MigratingToken):
-    """A new holder counts from the last number that it has issued itself."""
+    """A new holder numbers from the beginning again."""
 
     def on_handover(self, handover: Handover, now: Now, out: Out) -> None:
         mine = handover.to == self.me
-        super().on_handover(Handover(self.newest, handover.to) if mine else handover, now, out)
+        super().on_handover(Handover(Ticket(0), handover.to) if mine else handover, now, out)
 
 
 class TakesTheTokenOnReceipt(MigratingToken):

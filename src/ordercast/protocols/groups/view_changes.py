@@ -32,7 +32,7 @@ def on_close(group: Group, close: Close, now: Now, out: Out) -> None:
     if floor != NO_FLOOR:
         group.ignoring = True
         group.aligned = group.aligned and group.log.length == floor
-    group.order(ViewClosed(), now, out)
+    group.order(ViewClosed(close.successor.aligned), now, out)
     if group.aligned and not group.ignoring:
         for bundle in group.ordered:
             if group.causal.is_ready(bundle.past):

@@ -70,7 +70,9 @@ class Hybrid(Struct):
                 self.flush = True
                 if self.active:
                     self.answer(self.issuer.clock.value, out)
-            case ViewClosed():
+            case ViewClosed(survivors=survivors):
+                self.merge.seal(survivors)
+                self.release(out)
                 for bundle in self.merge.close():
                     out.deliver(bundle.origin, bundle)
             case ViewInstalled(view=view):
@@ -132,13 +134,12 @@ class Hybrid(Struct):
     def on_tickets(self, sender: SiteId, carrier: Data | Tickets, out: Out) -> None:
         for ticket, message in carrier.issued:
             self.merge.add(ticket, sender, message)
+        self.merge.raise_horizon(sender, carrier.ticket)
         if sender == self.me:
             self.issuer.came_back()
             self.merge.barrier = self.issuer.barrier()
-        else:
-            self.merge.raise_horizon(sender, carrier.ticket)
-            if self.flush and self.active and (carrier.issued or isinstance(carrier, Data)):
-                self.answer(carrier.ticket, out)
+        elif self.flush and self.active and (carrier.issued or isinstance(carrier, Data)):
+            self.answer(carrier.ticket, out)
         self.release(out)
 
     def release(self, out: Out) -> None:

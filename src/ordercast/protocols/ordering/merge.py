@@ -17,7 +17,7 @@ from typing import Generic, TypeVar
 
 from msgspec import Struct
 
-from ordercast.core.ids import MessageId, SiteId, Ticket, origin_of, seq_of
+from ordercast.core.ids import ORIGIN_SHIFT, MessageId, SiteId, Ticket, origin_of, seq_of
 from ordercast.core.layer import Waiting
 
 Entry = TypeVar("Entry")
@@ -50,6 +50,12 @@ class Merge(Struct, Generic[Entry]):
     """For entries that came without a ticket: their senders' ticket clocks."""
     ahead: dict[SiteId, Ticket] = {}
     """Horizons of sites that are no issuers yet at this point of the total order."""
+    own: Ticket = Ticket(0)
+    """This site's own horizon, as all others know it."""
+    issuing: bool = False
+    """Whether this site is one of the issuers."""
+    survivors: tuple[SiteId, ...] | None = None
+    """Once the view is closed: the members that go on from it."""
 
     @classmethod
     def of(cls, me: SiteId, issuers: tuple[SiteId, ...]) -> Merge[Entry]:
@@ -63,6 +69,7 @@ class Merge(Struct, Generic[Entry]):
 
         This site's own horizon is left out: it issues nothing at or below a ticket that it has received.
         """
+        self.issuing = self.me in issuers
         known = self.ahead | self.horizons
         self.horizons = {site: known.get(site, Ticket(0)) for site in issuers if site != self.me}
         self.ahead = {site: ticket for site, ticket in known.items() if site not in self.horizons}
@@ -85,6 +92,9 @@ class Merge(Struct, Generic[Entry]):
 
     def raise_horizon(self, issuer: SiteId, ticket: Ticket) -> None:
         """The issuer will issue no more tickets up to this one."""
+        if issuer == self.me:
+            self.own = ticket
+            return
         horizons = self.horizons
         known = horizons.get(issuer)
         if known is None:
@@ -95,12 +105,18 @@ class Merge(Struct, Generic[Entry]):
                 self._find_frontier()
 
     def _find_frontier(self) -> None:
-        horizons = self.horizons
+        horizons = self.horizons if self.survivors is None else self._horizons_of_survivors(self.survivors)
         if horizons:
             ticket, issuer = min(zip(horizons.values(), horizons, strict=True))
             self.frontier = (Ticket(ticket + 1), issuer)
         else:
             self.frontier = NOBODY
+
+    def _horizons_of_survivors(self, survivors: tuple[SiteId, ...]) -> dict[SiteId, Ticket]:
+        """What the survivor that has been able to release most was waiting for: an issuer does not wait for itself."""
+        horizons = self.horizons | ({self.me: self.own} if self.issuing else {})
+        lowest = min(horizons, key=lambda issuer: (horizons[issuer], issuer), default=None)
+        return {issuer: ticket for issuer, ticket in horizons.items() if issuer != lowest or lowest not in survivors}
 
     def release(self) -> Entry | None:
         """The next entry in the total order, if it is certain which one that is."""
@@ -117,14 +133,30 @@ class Merge(Struct, Generic[Entry]):
                 self.clocks.pop(id, None)
         return entry
 
-    def close(self) -> list[Entry]:
-        """All that is left, in the order that every member comes to; no more tickets can come.
+    def seal(self, survivors: tuple[SiteId, ...]) -> None:
+        """The view is closed: from here on `release` gives out what any survivor may have released already.
 
-        Tickets whose entry is not here are void; entries without a ticket follow by (clock, sender, seq).
+        Tickets of this site that have not come back are void; its horizon is what the others know of it.
         """
-        ticketed = [self.held.pop(id) for _, _, id in self.tickets if id in self.held]
-        rest = sorted(self.held, key=lambda id: (self.clocks.get(id, 0), id))
-        left = ticketed + [self.held[id] for id in rest]
+        self.survivors = survivors
+        self.barrier = None
+        self._find_frontier()
+
+    def close(self) -> list[Entry]:
+        """After `seal` and the releases that follow: all that is left, in the order that every member comes to.
+
+        No survivor has released any of it. A message may have been ordered by a ticket that is lost with its issuer,
+        and then answered. So what has no ticket goes where its ticket cannot have been beyond: to its sender's clock,
+        after what it follows from that sender. Tickets whose entry is not here are void.
+        """
+        keys = {id: (int(ticket), 0, int(issuer), int(id)) for ticket, issuer, id in self.tickets if id in self.held}
+        newest: dict[int, int] = {}
+        for id in sorted(self.held):
+            sender = id >> ORIGIN_SHIFT
+            if id not in keys:
+                keys[id] = (max(self.clocks.get(id, NO_CLOCK), newest.get(sender, 0)), 1, sender, int(id))
+            newest[sender] = keys[id][0]
+        left = [self.held[id] for id in sorted(self.held, key=keys.__getitem__)]
         self.tickets.clear()
         self.held.clear()
         self.clocks.clear()

@@ -75,7 +75,7 @@ class MigratingToken(Struct):
     first: SiteId
     """Who holds the token when a view begins, if it is a member."""
     newest: Ticket = Ticket(0)
-    """At the holder: the last number issued."""
+    """The last number issued or, elsewhere, received: the ticket clock that every message carries."""
     tenure_ends_us: int = TENURE_MIN_US
 
     def handle(self, event: Event, now: Now, out: Out) -> None:
@@ -83,9 +83,11 @@ class MigratingToken(Struct):
             case FromBelow(sender=sender, message=message):
                 self.on_receive(sender, message, now, out)
             case FromAbove(message=Bundle() as bundle):
-                ticket = self.number(bundle.id, out) if self.holding else Ticket(0)
-                out.multicast(Data(bundle, ticket, (), now.monotonic_us))
-            case ViewClosed():
+                issued = ((self.number(bundle.id, out), bundle.id),) if self.holding else ()
+                out.multicast(Data(bundle, self.newest, issued, now.monotonic_us))
+            case ViewClosed(survivors=survivors):
+                self.merge.seal(survivors)
+                self.release(now, out)
                 for entry in self.merge.close():
                     if isinstance(entry, Bundle):
                         out.deliver(entry.origin, entry)
@@ -128,14 +130,15 @@ class MigratingToken(Struct):
 
     def on_data(self, sender: SiteId, data: Data, now: Now, out: Out) -> None:
         self.estimates.heard(sender, data.sent_us, now.monotonic_us)
-        self.merge.hold(data.bundle.id, data.bundle)
-        if data.ticket:
-            self.on_ticket(sender, data.ticket, data.bundle.id)
+        self.merge.hold(data.bundle.id, data.bundle, data.ticket)
+        if data.issued:
+            self.on_ticket(sender, *data.issued[0])
         elif self.holding:
             self.send_numbers((data.bundle.id,), out)
             self.consider_handover(sender, now, out)
 
     def on_ticket(self, holder: SiteId, ticket: Ticket, message: MessageId) -> None:
+        self.newest = max(self.newest, ticket)
         self.merge.add(ticket, holder, message)
         self.merge.raise_horizon(holder, ticket)
 

@@ -58,7 +58,9 @@ class Symmetric(Struct):
             case Flush():
                 self.flush = True
                 self.answer(self.issuer.clock.value, out)
-            case ViewClosed():
+            case ViewClosed(survivors=survivors):
+                self.merge.seal(survivors)
+                self.release(out)
                 for bundle in self.merge.close():
                     out.deliver(bundle.origin, bundle)
             case ViewInstalled(view=view):
@@ -98,11 +100,13 @@ class Symmetric(Struct):
                 assert_never(message)
 
     def on_ticket(self, sender: SiteId, ticket: Ticket, out: Out) -> None:
+        self.merge.raise_horizon(sender, ticket)
         if sender == self.me:
             self.issuer.came_back()
             self.merge.barrier = self.issuer.barrier()
-        else:
-            self.merge.raise_horizon(sender, ticket)
+        self.release(out)
+
+    def release(self, out: Out) -> None:
         while (bundle := self.merge.release()) is not None:
             out.deliver(bundle.origin, bundle)
 

@@ -45,15 +45,17 @@ class TokenSite(Struct):
     """Who is to hold it whenever it is a member; else the lowest member does."""
     merge: Merge[Bundle]
     newest: Ticket = Ticket(0)
-    """At the token site: the last number issued."""
+    """The last number issued or, elsewhere, received: the ticket clock that every message carries."""
 
     def handle(self, event: Event, now: Now, out: Out) -> None:
         match event:
             case FromBelow(sender=sender, message=message):
                 self.on_receive(sender, message, out)
             case FromAbove(message=Bundle() as bundle):
-                out.multicast(Data(bundle, self.number(bundle.id, out) if self.me == self.site else Ticket(0)))
-            case ViewClosed():
+                out.multicast(Data(bundle, self.number(bundle.id, out) if self.me == self.site else self.newest))
+            case ViewClosed(survivors=survivors):
+                self.merge.seal(survivors)
+                self.release(out)
                 for bundle in self.merge.close():
                     out.deliver(bundle.origin, bundle)
             case ViewInstalled(view=view):
@@ -76,7 +78,7 @@ class TokenSite(Struct):
     def on_receive(self, sender: SiteId, message: Data | Tickets, out: Out) -> None:
         match message:
             case Data(bundle=bundle, ticket=ticket):
-                self.merge.hold(bundle.id, bundle)
+                self.merge.hold(bundle.id, bundle, ticket)
                 if sender == self.site:
                     self.on_ticket(ticket, bundle.id)
                 elif self.me == self.site:
@@ -87,12 +89,16 @@ class TokenSite(Struct):
                     self.on_ticket(ticket, numbered)
             case _:
                 assert_never(message)
-        while (released := self.merge.release()) is not None:
-            out.deliver(released.origin, released)
+        self.release(out)
 
     def on_ticket(self, ticket: Ticket, message: MessageId) -> None:
+        self.newest = max(self.newest, ticket)
         self.merge.add(ticket, self.site, message)
         self.merge.raise_horizon(self.site, ticket)
+
+    def release(self, out: Out) -> None:
+        while (bundle := self.merge.release()) is not None:
+            out.deliver(bundle.origin, bundle)
 
     def waiting_for(self) -> Waiting | None:
         return self.merge.waiting_for()
