@@ -1,0 +1,143 @@
+"""Which role a site should take, as the site itself sees it (hybrid report, section 7).
+
+No outside observer knows all rates and delays while they change, so each site decides for itself, from what it has
+measured and been told. A policy is a function of that *outlook* and of nothing else: it remembers nothing, and how
+often it is asked, and how soon after a switch again, is up to the protocol. What it says is *advice*: the protocol
+may refuse it, and must where it would leave no site active, since two sites can step down for each other at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from msgspec import Struct
+
+from ordercast.core.ids import SiteId
+
+THRESHOLD = 0.2
+"""Roles change only when gap and delay differ by more than this part of the delay."""
+
+
+class Outlook(Struct, frozen=True):
+    """What a site believes when it considers its role."""
+
+    me: SiteId
+    members: tuple[SiteId, ...]
+    actives: tuple[SiteId, ...]
+    """By the last configuration delivered."""
+    sequencer: SiteId
+    """Mine; me if I am active."""
+    gaps_us: dict[SiteId, float]
+    """Mean gap of each member's messages, own included; absent: not settled yet, or never heard."""
+    delays_us: dict[SiteId, dict[SiteId, float]]
+    """Measured rows, one way from row to column: the own row, and what others tell of theirs. May have gaps."""
+
+    @property
+    def is_active(self) -> bool:
+        """Whether this site issues tickets."""
+        return self.me in self.actives
+
+    @property
+    def others(self) -> tuple[SiteId, ...]:
+        """The other active sites, in the order of their ids."""
+        return tuple(sorted(site for site in self.actives if site != self.me))
+
+    def delay_us(self, site: SiteId) -> float | None:
+        """One way from here to there, if it has been measured."""
+        return self.delays_us.get(self.me, {}).get(site)
+
+
+class Advice(Struct, frozen=True):
+    """The role that a policy finds best."""
+
+    active: bool
+    sequencer: SiteId
+    """The adviser itself, if active."""
+    why: str
+    """One line for people, with the figures."""
+
+
+Policy = Callable[[Outlook], Advice]
+
+
+def stay(outlook: Outlook, why: str) -> Advice:
+    """Keep role and sequencer."""
+    return Advice(outlook.is_active, outlook.me if outlook.is_active else outlook.sequencer, why)
+
+
+def become_active(outlook: Outlook, why: str) -> Advice:
+    """Issue tickets oneself."""
+    return Advice(True, outlook.me, why)
+
+
+def ask(sequencer: SiteId, why: str) -> Advice:
+    """Be passive, with this sequencer."""
+    return Advice(False, sequencer, why)
+
+
+def pairwise(outlook: Outlook) -> Advice:
+    """The papers' rule: gap against delay to the closest other active site.
+
+    A site that speaks more often than it could ask for tickets issues its own; one that speaks more rarely asks.
+    """
+    nearest = _nearest(outlook)
+    gap_us = outlook.gaps_us.get(outlook.me)
+    if nearest is None or gap_us is None:
+        return stay(outlook, "no other active site in sight" if nearest is None else "own gap not settled")
+    closest, delay_us = nearest
+    figures = f"gap {_ms(gap_us)} {{}} {_ms(delay_us)} to site {closest}"
+    if not outlook.is_active:
+        if gap_us < (1 - THRESHOLD) * delay_us:
+            return become_active(outlook, figures.format(f"< {1 - THRESHOLD:g} x"))
+        return _closer(outlook, closest, delay_us)
+    if gap_us > (1 + THRESHOLD) * delay_us:
+        return ask(closest, figures.format(f"> {1 + THRESHOLD:g} x"))
+    return stay(outlook, figures.format(f"<= {1 + THRESHOLD:g} x"))
+
+
+def _nearest(outlook: Outlook) -> tuple[SiteId, float] | None:
+    """The other active site that is closest, of those whose delay is known; ties by id."""
+    known = [(delay_us, site) for site in outlook.others if (delay_us := outlook.delay_us(site)) is not None]
+    if not known:
+        return None
+    delay_us, site = min(known)
+    return site, delay_us
+
+
+def _closer(outlook: Outlook, closest: SiteId, delay_us: float) -> Advice:
+    """For a site that remains passive: a sequencer that is gone or clearly farther than another is exchanged."""
+    current = outlook.sequencer
+    if current not in outlook.actives:
+        return ask(closest, f"site {current} is not active, site {closest} is closest with {_ms(delay_us)}")
+    current_us = outlook.delay_us(current)
+    if current_us is not None and current_us > (1 + THRESHOLD) * delay_us:
+        return ask(closest, f"{_ms(current_us)} to site {current} > {1 + THRESHOLD:g} x {_ms(delay_us)} to {closest}")
+    return stay(outlook, f"gap not below {1 - THRESHOLD:g} x {_ms(delay_us)} to site {closest}, none clearly closer")
+
+
+def _ms(time_us: float) -> str:
+    return f"{time_us / 1e3:.1f} ms"
+
+
+def restless(outlook: Outlook) -> Advice:
+    """Never content, for tests: through the roles and sequencers in turn, as far as there are any.
+
+    An active site asks the first of the others; a passive one that asks the first asks the next, and any other
+    becomes active.
+    """
+    others = outlook.others
+    if outlook.is_active:
+        return ask(others[0], "restless: be passive") if others else stay(outlook, "the only active site")
+    following = _after(outlook.sequencer, others)
+    if outlook.sequencer == others[0] and following is not None:
+        return ask(following, "restless: another sequencer")
+    return become_active(outlook, "restless: be active")
+
+
+def _after(site: SiteId, sites: Sequence[SiteId]) -> SiteId | None:
+    """The first of them with a higher id."""
+    return next((other for other in sites if other > site), None)
+
+
+POLICIES: dict[str, Policy] = {"pairwise": pairwise, "restless": restless}
+"""By the name that a scenario gives."""
