@@ -55,7 +55,7 @@ def test_the_trace_has_every_field_in_its_place() -> None:
     assert trace_schema().names == list(get_type_hints(TraceRecord))
     assert ", ".join(trace_schema().names) == (
         "run, site, incarnation, index, at_us, kind, group, view, members, message, origin, origin_incarnation, seq, "
-        "level, position, delivery_index, final, depends, size, digest"
+        "level, position, delivery_index, final, depends, size, digest, detail"
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from ordercast.core.entries import Entry
+from ordercast.core.entries import Entry, RoleChange
 from ordercast.core.ids import SiteId
 from ordercast.core.messages import Bundle
 from ordercast.core.views import View
@@ -57,6 +57,13 @@ class ViewChanged(Struct, frozen=True, gc=False):
     position: int
 
 
+class RoleChanged(Struct, frozen=True, gc=False):
+    """A site has begun to issue tickets, or has stopped; the change takes one position."""
+
+    change: RoleChange
+    position: int
+
+
 class SnapshotWanted(Struct, frozen=True, gc=False):
     """A joining site is too far behind: answer with a `Snapshot` of the state after all below this position."""
 
@@ -88,6 +95,7 @@ Delivery = (
     | Finalized
     | Retracted
     | ViewChanged
+    | RoleChanged
     | SnapshotWanted
     | Snapshot
     | GroupBlocked

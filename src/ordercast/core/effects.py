@@ -21,6 +21,8 @@ class Note(Struct, frozen=True, gc=False):
     message: MessageId | None = None
     ticket: Ticket | None = None
     position: int | None = None
+    detail: str | None = None
+    """What was measured and why it was done, for people."""
 
 
 class Out(Protocol):

@@ -45,6 +45,8 @@ class ViewInstalled(Struct, frozen=True, gc=False):
     """The layer below has installed a view."""
 
     view: View
+    actives: tuple[SiteId, ...] = ()
+    """Who issues tickets as it begins, for protocols whose roles change; empty: the protocol's own rule decides."""
 
 
 class ViewClosed(Struct, frozen=True, gc=False):

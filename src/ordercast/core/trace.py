@@ -58,3 +58,5 @@ class TraceRecord(Struct, frozen=True, kw_only=True, gc=False):
     """The messages that directly precede a causal message."""
     size: int | None = None
     digest: int | None = None
+    detail: str | None = None
+    """In words: on role records what was measured, and why the role changes."""

@@ -103,6 +103,11 @@ class OnlineEstimates(Struct, tag="online"):
         gaps = self.gaps.get(site)
         return gaps.mean_us(now_us) if gaps is not None and gaps.detector.count >= RUN_LENGTH else None
 
+    def newest_us(self, site: SiteId) -> int:
+        """When the site was last heard; 0 if never."""
+        gaps = self.gaps.get(site)
+        return 0 if gaps is None else gaps.arrived_us
+
     def delay_from_us(self, site: SiteId) -> float | None:
         """D of the papers: the delay from the site to here, taken as half of the round trip."""
         round_trip = self.round_trips.get(site)
@@ -135,6 +140,10 @@ class KnownEstimates(Struct, tag="known"):
     def settled_gap_us(self, site: SiteId, now_us: int) -> float | None:
         """X of the papers at this time: it is certain."""
         return self.gap_us(site, now_us)
+
+    def newest_us(self, site: SiteId) -> int:
+        """Not known; 0."""
+        return 0
 
     def delay_from_us(self, site: SiteId) -> float | None:
         """D of the papers: the delay from the site to here."""

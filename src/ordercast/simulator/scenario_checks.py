@@ -67,10 +67,19 @@ def _check_protocol(choice: ProtocolChoice, sites: list[str]) -> None:
             raise Mistake(key, _unknown_option(choice.name, name))
         if kinds[name] == SITES:
             _require_site_list(key, value, sites)
+        elif isinstance(kinds[name], tuple):
+            _require_choice(key, value, kinds[name])
         elif not isinstance(value, str):
             raise Mistake(key, f"expected the name of a site, not {shown(value)}")
         elif value not in sites:
             raise Mistake(key, unknown("site", value, sites))
+
+
+def _require_choice(key: str, value: Any, names: tuple[str, ...]) -> None:
+    if value not in names:
+        meant = nearest(value, names) if isinstance(value, str) else None
+        hint = f"; did you mean {meant}?" if meant else ""
+        raise Mistake(key, f"expected one of {listed(list(names))}, not {shown(value)}{hint}")
 
 
 def check_protocol_name(key: str, name: str) -> None:

@@ -17,7 +17,7 @@ from ordercast.core.messages import Bundle, Level
 from ordercast.core.stack import stacked
 from ordercast.core.views import View
 from ordercast.protocols.links.fifo import Fifo
-from ordercast.protocols.ordering.catalogue import PROTOCOLS, SITES
+from ordercast.protocols.ordering.catalogue import PROTOCOLS, SITE, SITES
 from ordercast.protocols.ordering.setup import Setup
 from ordercast.simulator import faults
 from ordercast.simulator.chooser import Chooser, SeededChooser
@@ -112,13 +112,16 @@ class Simulation:
     def _ordering(self, me: SiteId) -> Layer:
         choice = self.scenario.protocol
         kinds = PROTOCOLS[choice.name].options
-        options = {
-            key: tuple(map(self.topology.site, value)) if kinds[key] == SITES else self.topology.site(value)
-            for key, value in choice.options.items()
-        }
+        options = {key: self._option(kinds[key], value) for key, value in choice.options.items()}
         online = choice.estimates == "online"
         setup = Setup(me, self.topology.sites, self._known, choice.tickets == "flush", online, options)
         return self._build(setup)
+
+    def _option(self, kind: Any, value: Any) -> Any:
+        """An option as protocols see it: sites by their ids, names as they are."""
+        if kind == SITES:
+            return tuple(map(self.topology.site, value))
+        return self.topology.site(value) if kind == SITE else value
 
     # --- traffic ---
 

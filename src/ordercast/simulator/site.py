@@ -109,7 +109,8 @@ class SimulatedSite:
         simulation.network.send(self.id, to, FromBelow(self.id, message), simulation.now_us)
 
     def deliver(self, sender: SiteId, message: Any) -> None:
-        self._simulation.observe_delivery(self.id, message)
+        if isinstance(message, Bundle):  # changes of role leave a note
+            self._simulation.observe_delivery(self.id, message)
 
     def install(self, view: View) -> None:
         self._simulation.observe_view(self.id, view)

@@ -51,7 +51,7 @@ class TraceObserver(Observer):
 
     def on_note(self, at_us: int, site: SiteId, note: Note) -> None:
         columns = {} if note.message is None else _identity(note.message)
-        self._write(at_us, site, Kind(note.kind), **columns)
+        self._write(at_us, site, Kind(note.kind), position=note.position, detail=note.detail, **columns)
 
     def on_crash(self, at_us: int, site: SiteId) -> None:
         self._write(at_us, site, Kind.CRASH)

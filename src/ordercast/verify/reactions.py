@@ -231,8 +231,10 @@ class _Performed(NamedTuple):
                 self.sends.extend((site, message) for site in self.members if site != self.state.site)
             case Send(to=to, message=message):
                 self.sends.append((to, message))
-            case Deliver(message=bundle):
+            case Deliver(message=Bundle() as bundle):
                 self.happenings.extend(Happening(Kind.DELIVER, message) for message in messages_of(bundle))
+            case Deliver():
+                pass  # a change of role
             case Record(note=note):
                 if note.kind == Kind.RECEIVE and note.message is not None:
                     self.happenings.append(Happening(Kind.RECEIVE, note.message))

@@ -152,4 +152,5 @@ def send_snapshot(group: Group, snapshot: Snapshot, out: Out) -> None:
         if isinstance(entry.content, Bundle):
             sessions.take(entry.content, ordered=True)
     for asker in askers:
-        out.send(asker, Supplement((), snapshot.position, sessions, snapshot, Base(snapshot.position, digest)))
+        base = Base(snapshot.position, digest, group.log.roles_at(snapshot.position))
+        out.send(asker, Supplement((), snapshot.position, sessions, snapshot, base))

@@ -25,7 +25,11 @@ def _group_type(ordering: Any) -> Any:
     """The type of a site group over one type of ordering protocol: its fields say how to read its state back."""
     wire = GroupMessage | Ordering[ordering.WIRE] | Private[ordering.WIRE]
     name = f"SiteGroupOver{ordering.__name__}"
-    return msgspec.defstruct(name, [("ordering", ordering)], bases=(SiteGroup,), namespace={"WIRE": wire})
+    fields: list[tuple[str, Any, Any]] = [
+        ("ordering", ordering, msgspec.NODEFAULT),
+        ("early", list[tuple[SiteId, ordering.WIRE]], msgspec.field(default_factory=list)),
+    ]
+    return msgspec.defstruct(name, fields, bases=(SiteGroup,), namespace={"WIRE": wire})
 
 
 class Recovered(Struct, frozen=True):

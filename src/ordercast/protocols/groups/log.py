@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from msgspec import Struct, field
 
-from ordercast.core.entries import Entry
-from ordercast.core.ids import SEQ_BITS, SEQS_MAX
+from ordercast.core.entries import Content, Entry, RoleChange
+from ordercast.core.ids import SEQ_BITS, SEQS_MAX, SiteId
 from ordercast.core.messages import Bundle
 from ordercast.core.views import View
 
@@ -17,6 +17,9 @@ RETAINED_POSITIONS = 10_000
 
 DIGEST_FACTOR = 1_000_003
 DIGEST_MODULUS = (1 << 61) - 1
+
+VIEWS_MAX = 1 << 48
+"""Above any view's number: so the digest tells views and role changes apart."""
 
 
 class Sessions(Struct, array_like=True):
@@ -42,11 +45,43 @@ class Sessions(Struct, array_like=True):
         return Sessions(dict(self.ordered), dict(self.unordered))
 
 
+class Roles(Struct, frozen=True, array_like=True):
+    """Who issues tickets at a place of the order, as its control entries tell."""
+
+    members: dict[SiteId, int] = {}
+    """The members of the newest view, with their lives."""
+    actives: tuple[SiteId, ...] = ()
+
+    def after(self, content: Content) -> Roles:
+        """The roles once this entry has come up."""
+        match content:
+            case RoleChange(site=site, active=active):
+                others = tuple(each for each in self.actives if each != site)
+                return Roles(self.members, tuple(sorted((*others, site))) if active else others)
+            case View() as view:
+                return self._in_view(view)
+            case _:
+                return self
+
+    def _in_view(self, view: View) -> Roles:
+        """Members that go on keep their roles, new ones are passive; if no active is left, the highest id takes over.
+
+        Where nobody goes on the group starts anew, and the protocol's own rule decides (report, section 6.3).
+        """
+        lives = {
+            member: view.incarnations[index] if view.incarnations else 0 for index, member in enumerate(view.members)
+        }
+        staying = [member for member, life in lives.items() if self.members.get(member) == life]
+        actives = tuple(site for site in self.actives if site in staying)
+        return Roles(lives, actives or tuple(staying[-1:] if self.actives else ()))
+
+
 class Base(Struct, frozen=True, array_like=True):
     """The order up to where a log begins."""
 
     position: int = 0
     digest: int = 0
+    roles: Roles = Roles()
 
 
 class Log(Struct):
@@ -68,13 +103,17 @@ class Log(Struct):
         """Of the whole order."""
         return self.entries[-1].digest if self.entries else self.base.digest
 
-    def append(self, content: Bundle | View) -> Entry:
+    def append(self, content: Content) -> Entry:
         """Give something the next position."""
-        if isinstance(content, Bundle):
-            count, identity = len(content.bodies), int(content.id)
-            self.sessions.take(content, ordered=True)
-        else:
-            count, identity = 1, -1 - content.id
+        count = 1
+        match content:
+            case Bundle():
+                count, identity = len(content.bodies), int(content.id)
+                self.sessions.take(content, ordered=True)
+            case View():
+                identity = -1 - content.id
+            case RoleChange(site=site, active=active):
+                identity = -1 - (VIEWS_MAX + 2 * site + active)
         position = self.length
         digest = (self.digest * DIGEST_FACTOR + identity) % DIGEST_MODULUS
         entry = Entry(position, position + count, content, digest)
@@ -90,7 +129,7 @@ class Log(Struct):
                 if isinstance(entry.content, Bundle):
                     self.sessions_at_base.take(entry.content, ordered=True)
             last = self.entries[keep_from - 1]
-            self.base = Base(last.end, last.digest)
+            self.base = Base(last.end, last.digest, self.roles_at(last.end))
             del self.entries[:keep_from]
 
     def index_at(self, position: int) -> int:
@@ -116,6 +155,21 @@ class Log(Struct):
         if index == 0 or index > len(self.entries) or self.entries[index - 1].end != position:
             return None
         return self.entries[index - 1].digest
+
+    @property
+    def roles(self) -> Roles:
+        """Who issues tickets after the whole order."""
+        return self.roles_at(self.length)
+
+    def roles_at(self, position: int) -> Roles:
+        """Who issues tickets after everything below a position."""
+        roles = self.base.roles
+        for entry in self.entries:
+            if entry.end > position:
+                break
+            if not isinstance(entry.content, Bundle):
+                roles = roles.after(entry.content)
+        return roles
 
     def truncate(self, position: int) -> None:
         """Forget what is tentative from a position on. Sessions must be given anew."""

@@ -25,11 +25,12 @@ from ordercast.core.deliveries import (
     Finalized,
     GroupBlocked,
     Logged,
+    RoleChanged,
     Snapshot,
     ViewChanged,
 )
 from ordercast.core.effects import Note, Out
-from ordercast.core.entries import Entry
+from ordercast.core.entries import Content, Entry, RoleChange
 from ordercast.core.events import (
     Event,
     Flush,
@@ -107,7 +108,13 @@ class SiteGroup(Struct, Generic[Inner]):
     """... and who had sent what."""
     ignoring: bool = False
     """Whether what the ordering protocol delivers does not count: a longer log than ours is the order."""
-    ordered: list[Bundle] = []
+    ordering_runs: bool = False
+    """Whether the ordering protocol has begun this view."""
+    early: list[tuple[SiteId, Inner]] = []
+    """For the ordering protocol, until it has begun this view."""
+    flushing: bool = False
+    """Whether no more traffic is coming."""
+    ordered: list[Bundle | RoleChange] = []
     """From the ordering protocol: waiting for their past, or for the order before this view."""
     deferred: list[Bundle] = []
     """Ordered before an agreed bundle that they follow: they come up after it."""
@@ -158,6 +165,7 @@ class SiteGroup(Struct, Generic[Inner]):
             case TimerFired(key=("ordering", key)):
                 self.order(TimerFired(key), now, out)
             case Flush():
+                self.flushing = True
                 self.order(event, now, out)
             case FromAbove() | TimerFired() | ViewInstalled() | ViewClosed():
                 raise AssertionError(f"not for a site group: {event}")
@@ -240,7 +248,10 @@ class SiteGroup(Struct, Generic[Inner]):
 
     def order(self, event: Event, now: Now, out: Out) -> None:
         """Let the ordering protocol handle an event, and take its effects."""
-        self.ordering.handle(event, now, OrderingOut(self, out))
+        if self.ordering_runs:
+            self.ordering.handle(event, now, OrderingOut(self, out))
+        elif isinstance(event, FromBelow):
+            self.early.append((event.sender, event.message))
 
     def is_mine(self, bundle: Bundle) -> bool:
         """Whether a participant of this very life of the site has multicast the bundle."""
@@ -257,21 +268,28 @@ class SiteGroup(Struct, Generic[Inner]):
         if self.aligned:
             self.take_ordered(out)
 
-    def on_ordered(self, bundle: Bundle, out: Out) -> None:
-        """The ordering protocol delivers a bundle."""
+    def on_ordered(self, content: Bundle | RoleChange, out: Out) -> None:
+        """The ordering protocol delivers a bundle, or says that a site has changed its role."""
         if not self.ignoring:
-            self.ordered.append(bundle)
+            self.ordered.append(content)
             if self.aligned:
                 self.take_ordered(out)
 
     def take_ordered(self, out: Out) -> None:
         """Give positions to what is ordered and has all its past."""
-        while self.ordered and self.causal.is_ready(self.ordered[0].past):
+        while self.ordered and self.has_its_past(self.ordered[0]):
             self.place(self.ordered.pop(0), out)
 
-    def place(self, bundle: Bundle, out: Out) -> None:
+    def has_its_past(self, content: Bundle | RoleChange) -> bool:
+        """Whether the fifo and causal bundles that precede have been delivered here."""
+        return isinstance(content, RoleChange) or self.causal.is_ready(content.past)
+
+    def place(self, content: Bundle | RoleChange, out: Out) -> None:
         """Append a bundle, or let it wait for the agreed ones that it follows; then those that waited for it."""
-        self.deferred.append(bundle)
+        if isinstance(content, RoleChange):
+            self.append(content, out)
+            return
+        self.deferred.append(content)
         progress = True
         while progress:
             progress = False
@@ -283,7 +301,7 @@ class SiteGroup(Struct, Generic[Inner]):
                     progress = True
                     break
 
-    def append(self, content: Bundle | View, out: Out) -> None:
+    def append(self, content: Content, out: Out) -> None:
         """The next position. Bundles that have one already are dropped."""
         if isinstance(content, Bundle):
             self.outstanding.pop(content.id, None)
@@ -319,6 +337,10 @@ class SiteGroup(Struct, Generic[Inner]):
                 out.deliver(bundle.origin, Delivered(bundle, entry.position, entry.end <= self.log.final))
             case View() as view:
                 out.deliver(self.me, ViewChanged(view, entry.position))
+            case RoleChange() as change:
+                out.deliver(change.site, RoleChanged(change, entry.position))
+            case _:
+                assert_never(entry.content)
 
     # --- finality ---
 

@@ -11,7 +11,8 @@ import msgspec
 
 from ordercast.core.deliveries import Entered
 from ordercast.core.effects import Out
-from ordercast.core.events import Now, ViewClosed, ViewInstalled
+from ordercast.core.events import Flush, FromBelow, Now, ViewClosed, ViewInstalled
+from ordercast.core.layer import Layer
 from ordercast.protocols.groups import alignment
 from ordercast.protocols.groups.causal import Causal
 from ordercast.protocols.groups.finality import Finality
@@ -34,9 +35,9 @@ def on_close(group: Group, close: Close, now: Now, out: Out) -> None:
         group.aligned = group.aligned and group.log.length == floor
     group.order(ViewClosed(close.successor.aligned), now, out)
     if group.aligned and not group.ignoring:
-        for bundle in group.ordered:
-            if group.causal.is_ready(bundle.past):
-                group.place(bundle, out)
+        for content in group.ordered:
+            if group.has_its_past(content):
+                group.place(content, out)
     group.ordered.clear()
     group.deferred.clear()
     group.report(out)
@@ -61,14 +62,17 @@ def on_installed(group: Group, installed: Installed, now: Now, out: Out) -> None
     group.deferred.clear()
     group.fetched.clear()
     group.snapshot_for.clear()
+    group.early.clear()
+    group.ordering_runs = False
     out.deliver(group.me, Entered(group.view, installed.continuing))
-    group.order(ViewInstalled(group.view), now, out)
     if group.aligned:
         group.append(group.view, out)
         begin_view(group, group.log.sessions, now, out)
-    else:
-        group.report(out)
-        alignment.fetch(group, out)
+        return
+    if not needs_roles(group.ordering):
+        begin_ordering(group, now, out)  # or others would wait for this site until it has the whole order
+    group.report(out)
+    alignment.fetch(group, out)
 
 
 def begin_view(group: Group, taken: Sessions, now: Now, out: Out) -> None:
@@ -79,8 +83,26 @@ def begin_view(group: Group, taken: Sessions, now: Now, out: Out) -> None:
     out.save("group", msgspec.msgpack.encode(saved(group)))
     group.report(out)
     group.arm_telling(out)
+    if not group.ordering_runs:
+        begin_ordering(group, now, out)
     group.take_ordered(out)
     group.submit_outstanding(group.sessions_at_start, now, out)
+
+
+def begin_ordering(group: Group, now: Now, out: Out) -> None:
+    """Let the ordering protocol begin the view, with the roles that the order says; and hear what has come for it."""
+    group.ordering_runs = True
+    group.order(ViewInstalled(group.view, group.log.roles.actives), now, out)
+    early, group.early = group.early, []
+    for sender, message in early:
+        group.order(FromBelow(sender, message), now, out)
+    if group.flushing:
+        group.order(Flush(), now, out)
+
+
+def needs_roles(ordering: Layer) -> bool:
+    """Whether the protocol can begin a view only with the roles that the whole order before it says."""
+    return getattr(type(ordering), "KEEPS_ROLES", False)
 
 
 def saved(group: Group) -> Saved:

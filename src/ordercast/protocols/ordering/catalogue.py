@@ -8,7 +8,8 @@ from typing import Any
 from msgspec import Struct
 
 from ordercast.core.layer import Layer
-from ordercast.protocols.ordering import hybrid, migrating_token, symmetric, token_site
+from ordercast.planning.switching import POLICIES
+from ordercast.protocols.ordering import dynamic_hybrid, hybrid, migrating_token, symmetric, token_site
 from ordercast.protocols.ordering.setup import Setup
 
 
@@ -18,11 +19,17 @@ class Protocol(Struct, frozen=True):
     build: Callable[[Setup], Layer]
     summary: str
     options: dict[str, Any] = {}
-    """Names of the options a scenario may give, with their types: `SITE` or `SITES`."""
+    """Names of the options a scenario may give, with their types: `SITE`, `SITES`, or the names to choose from."""
 
 
 SITE = "site"
 SITES = "sites"
+POLICY = tuple(POLICIES)
+"""An option with a choice of names lists them."""
+
+DYNAMIC_HYBRID = Protocol(
+    dynamic_hybrid.build, "hybrid, with roles that change on line", {"active": SITES, "policy": POLICY}
+)
 
 PROTOCOLS: dict[str, Protocol] = {
     "token-site": Protocol(token_site.build, "one site orders for all", {"site": SITE}),
@@ -30,4 +37,6 @@ PROTOCOLS: dict[str, Protocol] = {
     "symmetric": Protocol(symmetric.plain, "timestamps, Lamport clocks"),
     "rs-symmetric": Protocol(symmetric.rate_synchronised, "timestamps, rate-synchronised clocks"),
     "hybrid": Protocol(hybrid.build, "active sites order, also for passive ones", {"active": SITES}),
+    "dynamic-hybrid": DYNAMIC_HYBRID,
+    "adaptive": DYNAMIC_HYBRID,
 }

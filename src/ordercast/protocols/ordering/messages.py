@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from ordercast.core.ids import MessageId, Ticket
+from ordercast.core.ids import MessageId, SiteId, Ticket
 from ordercast.core.messages import Bundle
 
 Issued = tuple[Ticket, MessageId]
@@ -44,3 +44,5 @@ class Echo(Struct, frozen=True, array_like=True, tag="echo", gc=False):
 
     sent_us: int
     """The time stamp of the message that is answered."""
+    delays_us: tuple[tuple[SiteId, int], ...] = ()
+    """The delays from the sender to others, as it has measured them, for those who decide on roles."""

@@ -73,6 +73,8 @@ class Draw:
             "tickets": self.one(("flush", "piggyback")),
             "resilience": self._pick(3),
         }
+        if "policy" in PROTOCOLS[protocol["name"]].options:
+            protocol["options"] = {"policy": self.one(("restless", "pairwise"))}
         duration_s = float(4 + self._pick(7))
         core = self._core(count)
         table = {

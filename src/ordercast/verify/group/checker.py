@@ -10,6 +10,7 @@ from ordercast.core.deliveries import (
     Finalized,
     Logged,
     Retracted,
+    RoleChanged,
     Snapshot,
     Truncated,
     ViewChanged,
@@ -55,7 +56,7 @@ class GroupChecker(Observer):
                 self.mixed.on_deliver(site, bundle)
                 if bundle.past and bundle.level >= Level.AGREED:
                     self.unordered.check_past(site, bundle)
-            case ViewChanged():
+            case ViewChanged() | RoleChanged():
                 self.ordered.on_shown(site, event)
             case Finalized():
                 self.ordered.on_finalized(site, event)

@@ -3,9 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import assert_never
 
-from ordercast.core.deliveries import Delivered, Finalized, Logged, Retracted, Snapshot, Truncated, ViewChanged
-from ordercast.core.entries import Entry
+from ordercast.core.deliveries import (
+    Delivered,
+    Finalized,
+    Logged,
+    Retracted,
+    RoleChanged,
+    Snapshot,
+    Truncated,
+    ViewChanged,
+)
+from ordercast.core.entries import Content, Entry
 from ordercast.core.ids import SEQ_BITS, MessageId, SiteId, ViewId, seq_of
 from ordercast.core.messages import Bundle, Level
 from ordercast.core.views import View
@@ -124,13 +134,13 @@ class OrderedChecks:
             what = f"finalizes {self._report.entry(entry)}, whose sender had delivered up to {max(shown, final)}"
             self._report.add("causal order", site, what)
 
-    def on_shown(self, site: SiteId, shown: Delivered | ViewChanged) -> None:
+    def on_shown(self, site: SiteId, shown: Delivered | ViewChanged | RoleChanged) -> None:
         """What participants see is the log, in order; safe bundles only when enough members hold them."""
         order = self.sites[site]
         position = shown.position
         assert position is not None
         entry = order.log.get(position)
-        content = shown.bundle if isinstance(shown, Delivered) else shown.view
+        content = _content(shown)
         if position != order.shown or entry is None or entry.content != content:
             what = f"delivers {self._report.content(content)} at position {position}, expected is {order.shown}"
             self._report.add("positions", site, what)
@@ -166,3 +176,16 @@ class OrderedChecks:
     def on_recover(self, site: SiteId) -> None:
         """A new life: participants have what was final, and see the rest of the log again."""
         self.sites[site].shown = self.sites[site].final
+
+
+def _content(shown: Delivered | ViewChanged | RoleChanged) -> Content:
+    """What stands in the log for something that participants see."""
+    match shown:
+        case Delivered(bundle=bundle):
+            return bundle
+        case ViewChanged(view=view):
+            return view
+        case RoleChanged(change=change):
+            return change
+        case _:
+            assert_never(shown)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from ordercast.core.entries import Entry
+from typing import assert_never
+
+from ordercast.core.entries import Content, Entry, RoleChange
 from ordercast.core.ids import MessageId, SiteId, incarnation_of, origin_of, seq_of
 from ordercast.core.messages import Bundle
 from ordercast.core.views import View
@@ -28,9 +30,17 @@ class Report:
         life = incarnation_of(id)
         return f"message {seq_of(id)} of {self.names[origin_of(id)]}" + (f" (life {life})" if life else "")
 
-    def content(self, content: Bundle | View) -> str:
+    def content(self, content: Content) -> str:
         """What an entry holds."""
-        return self.message(content.id) if isinstance(content, Bundle) else f"view {content.id}"
+        match content:
+            case Bundle(id=id):
+                return self.message(id)
+            case View(id=view):
+                return f"view {view}"
+            case RoleChange(site=site, active=active):
+                return f"{self.names[site]} going {'active' if active else 'passive'}"
+            case _:
+                assert_never(content)
 
     def entry(self, entry: Entry) -> str:
         """An entry and its place."""
