@@ -227,8 +227,7 @@ class DynamicHybrid(Struct):
         self.assigned[content.id] = envelope.sequencer
         if envelope.sequencer.site == self.me:
             self.issue_for((content.id,), out)
-        else:
-            self.release(now, out)
+        self.release(now, out)  # its ticket may be here: another may have ordered it, if it was reassigned
 
     def issue_for(self, messages: tuple[MessageId, ...], out: Out) -> None:
         """Issue tickets for those of the messages that are assigned to this site in its present role."""
