@@ -56,8 +56,8 @@ class Envelope(Struct, frozen=True, array_like=True, tag="envelope", gc=False):
     """
 
     content: Content
-    sequencer: Descriptor
-    """Who is to issue the ticket, as long as it has this role."""
+    sequencer: Descriptor | None
+    """Who is to issue the ticket, as long as it has this role; None while the sender is switching: it will tell."""
     ticket: Ticket
     issued: tuple[Issued, ...] = ()
     sent_us: int = 0
@@ -67,7 +67,8 @@ class Envelope(Struct, frozen=True, array_like=True, tag="envelope", gc=False):
 
 
 class Reassign(Struct, frozen=True, array_like=True, tag="reassign", gc=False):
-    """The sender's sequencer is active no more: another is to order what it has left."""
+    """Who is to order messages of the sender that have no ticket: its sequencer is active no more, or it has just
+    found one."""
 
     messages: tuple[MessageId, ...]
     sequencer: Descriptor

@@ -2,10 +2,14 @@
 
 As in the static hybrid protocol (`hybrid`), active sites issue tickets for their own messages and for those of passive
 sites. Here a passive site names its sequencer in each message, by a *descriptor* that holds only as long as the
-sequencer keeps its role. To change its own role a site multicasts *goingToActive* or *goingToPassive*, stops sending,
-and waits until that is delivered: it is ordered like any message, so all members go through the same sequence of
-configurations. A passive site changes its sequencer once all that it has sent is delivered; if the sequencer goes
-passive first, it *reassigns* what is left to another.
+sequencer keeps its role. To change its own role a site multicasts *goingToActive* or *goingToPassive*, which is
+ordered like any message, so all members go through the same sequence of configurations. A passive site changes its
+sequencer once all that the old one was to order is delivered; if that goes passive first, the site *reassigns* what is
+left to another.
+
+In the papers a site that switches stops sending until it has switched. Here it sends on, but names no sequencer: once
+it has switched it orders these messages itself, or assigns them. Their way is not lost, and no message of another
+level overtakes them at the sender.
 
 Each site considers its role at intervals, by what it has measured itself (`planning.switching`).
 
@@ -95,12 +99,12 @@ class DynamicHybrid(Struct):
     desired: SiteId
     """While the sequencer changes: who is to be the next."""
     tenure_us: int = TENURE_US
-    assigned: dict[MessageId, Descriptor] = {}
+    assigned: dict[MessageId, Descriptor | None] = {}
     """Who is to order what has been received and has no ticket of this site."""
     undelivered: list[MessageId] = []
-    """What this site has multicast as a passive one, in order, and not delivered: ]l, c] of the papers."""
-    backlog: list[Bundle] = []
-    """Waits until the role or the sequencer has changed."""
+    """What this site has assigned to its sequencer, in order, and not delivered: ]l, c] of the papers."""
+    unassigned: list[MessageId] = []
+    """What it has multicast since it began to switch."""
     attempts: int = 0
     must_stay: bool = False
     """Whether this site has tried to go passive as the last active one, in this configuration."""
@@ -114,7 +118,7 @@ class DynamicHybrid(Struct):
             case FromBelow(sender=sender, message=message):
                 self.on_receive(sender, message, now, out)
             case FromAbove(message=Bundle() as bundle):
-                self.on_multicast(bundle, now, out)
+                self.send(bundle, now, out)
             case TimerFired(key="consider"):
                 out.set_timer("consider", CONSIDER_US)
                 self.consider(now, out)
@@ -154,7 +158,7 @@ class DynamicHybrid(Struct):
         self.issuer.begin_view(actives)
         self.assigned.clear()
         self.undelivered.clear()
-        self.backlog.clear()
+        self.unassigned.clear()
         self.must_stay = False
         self.settled_us = now.monotonic_us
         self.observations.begin_view(members, now.monotonic_us)
@@ -174,23 +178,21 @@ class DynamicHybrid(Struct):
 
     # --- steady state (section 6.2) ---
 
-    def on_multicast(self, bundle: Bundle, now: Now, out: Out) -> None:
-        if self.phase in ("active", "passive"):
-            self.send(bundle, now, out)
-        else:
-            self.backlog.append(bundle)
-
     def send(self, content: Content, now: Now, out: Out) -> None:
-        probe = self.issuer.clock.wants_probe(now.monotonic_us)
+        sequencer: Descriptor | None = None
+        ticket = self.issuer.clock.value
         issued: tuple[Issued, ...] = ()
-        if self.is_active:
+        if self.phase == "active":
             sequencer = self.configuration.descriptor(self.me)
             ticket = self.issuer.clock.next_for_own()
             out.record(Note("ticket", content.id, ticket))
             issued = self.take_unsent()
-        else:
-            sequencer, ticket = self.sequencer, self.issuer.clock.value
+        elif self.phase == "passive":
+            sequencer = self.sequencer
             self.undelivered.append(content.id)
+        else:
+            self.unassigned.append(content.id)
+        probe = self.issuer.clock.wants_probe(now.monotonic_us)
         out.multicast(Envelope(content, sequencer, ticket, issued, now.monotonic_us, probe))
 
     def on_receive(
@@ -218,14 +220,14 @@ class DynamicHybrid(Struct):
                 assert_never(message)
 
     def on_envelope(self, sender: SiteId, envelope: Envelope, now: Now, out: Out) -> None:
-        content = envelope.content
-        if envelope.sequencer.site == sender:
+        content, sequencer = envelope.content, envelope.sequencer
+        if sequencer is not None and sequencer.site == sender:
             self.merge.put(envelope.ticket, sender, content.id, content)
             self.on_tickets(sender, envelope, now, out)
             return
         self.merge.hold(content.id, content, envelope.ticket)
-        self.assigned[content.id] = envelope.sequencer
-        if envelope.sequencer.site == self.me:
+        self.assigned[content.id] = sequencer
+        if sequencer is not None and sequencer.site == self.me:
             self.issue_for((content.id,), out)
         self.release(now, out)  # its ticket may be here: another may have ordered it, if it was reassigned
 
@@ -241,12 +243,6 @@ class DynamicHybrid(Struct):
         self.merge.barrier = self.issuer.barrier()
         if self.flush and self.issuer.unsent:
             self.send_tickets(out)
-
-    def issue_pending(self, out: Out) -> None:
-        """This site orders, again or for the first time: first what has been waiting for that."""
-        self.issue_for(tuple(sorted(self.assigned, key=place_among_senders)), out)
-        if self.flush:
-            self.answer(self.issuer.clock.value, out)
 
     def on_tickets(self, sender: SiteId, carrier: Envelope | Tickets, now: Now, out: Out) -> None:
         for ticket, message in carrier.issued:
@@ -307,8 +303,7 @@ class DynamicHybrid(Struct):
         self.on_switched(going, out)
         if going.site == self.me and self.phase != "closing":
             assert not self.undelivered, "what this site sent before it switched was ordered before"
-            self.resume("active", now, out)
-            self.issue_pending(out)
+            self.be_active(now, out)
 
     def on_passive(self, going: Going, now: Now, out: Out) -> None:
         """goingToPassive is delivered: whoever had the site for a sequencer finds another."""
@@ -316,8 +311,7 @@ class DynamicHybrid(Struct):
         if self.phase == "closing":
             return
         if going.site == self.me:
-            self.sequencer = self.closest_active()
-            self.resume("passive", now, out)
+            self.be_passive(self.closest_active(), now, out)
         elif not self.is_active and self.sequencer.site == going.site:
             self.reassign(now, out)
 
@@ -326,8 +320,7 @@ class DynamicHybrid(Struct):
         if going.site == self.me and self.phase != "closing":
             out.record(Note("role", detail="aborted: no other site is active"))
             self.must_stay = True
-            self.resume("active", now, out)
-            self.issue_pending(out)
+            self.be_active(now, out)
 
     def on_switched(self, going: Going, out: Out) -> None:
         """A new configuration, at the same place of the order at every member."""
@@ -344,7 +337,7 @@ class DynamicHybrid(Struct):
             self.note("reassigned", f"{len(self.undelivered)} messages to {self.sequencer.site}", out)
             out.multicast(Reassign(tuple(self.undelivered), self.sequencer, self.issuer.clock.value))
         if self.phase == "changing-sequencer":
-            self.resume("passive", now, out)
+            self.be_passive(self.sequencer, now, out)
 
     def on_reassign(self, reassign: Reassign, out: Out) -> None:
         for id in reassign.messages:
@@ -353,13 +346,22 @@ class DynamicHybrid(Struct):
         if reassign.sequencer.site == self.me:
             self.issue_for(reassign.messages, out)
 
-    def resume(self, phase: Literal["active", "passive"], now: Now, out: Out) -> None:
-        """Start sending again."""
-        self.phase = phase
-        self.settled_us = now.monotonic_us
-        backlog, self.backlog = self.backlog, []
-        for bundle in backlog:
-            self.send(bundle, now, out)
+    def be_active(self, now: Now, out: Out) -> None:
+        """Order what has been waiting for this site, what it has sent meanwhile included."""
+        self.phase, self.settled_us = "active", now.monotonic_us
+        self.assigned.update(dict.fromkeys(self.unassigned, self.configuration.descriptor(self.me)))
+        self.unassigned.clear()
+        self.issue_for(tuple(sorted(self.assigned, key=place_among_senders)), out)
+        if self.flush:
+            self.answer(self.issuer.clock.value, out)
+
+    def be_passive(self, sequencer: Descriptor, now: Now, out: Out) -> None:
+        """Have the sequencer order what this site has sent meanwhile."""
+        self.phase, self.settled_us, self.sequencer = "passive", now.monotonic_us, sequencer
+        if self.unassigned:
+            out.multicast(Reassign(tuple(self.unassigned), sequencer, self.issuer.clock.value))
+        self.undelivered += self.unassigned
+        self.unassigned.clear()
 
     def closest_active(self) -> Descriptor:
         return self.configuration.descriptor(self.observations.closest(self.configuration.actives, self.estimates))
@@ -384,20 +386,16 @@ class DynamicHybrid(Struct):
                 self.change_sequencer(now, out)
 
     def go(self, active: bool, why: str, now: Now, out: Out) -> None:
-        """Sections 6.5 and 6.6: multicast the switch, and stop sending until it is delivered."""
+        """Sections 6.5 and 6.6: multicast the switch, in the present role."""
         self.note("to active" if active else "to passive", why, out)
-        self.phase = "to-active" if active else "to-passive"
-        going = Going(self.me, self.attempts, active)
+        self.send(Going(self.me, self.attempts, active), now, out)
         self.attempts += 1
-        self.send(going, now, out)
+        self.phase = "to-active" if active else "to-passive"
 
     def change_sequencer(self, now: Now, out: Out) -> None:
-        """Section 6.4: all that this site has sent is delivered, so FIFO order is safe."""
-        actives = self.configuration.actives
-        self.sequencer = (
-            self.configuration.descriptor(self.desired) if self.desired in actives else self.closest_active()
-        )
-        self.resume("passive", now, out)
+        """Section 6.4: all that the old one was to order is delivered, so FIFO order is safe."""
+        is_active = self.desired in self.configuration.actives
+        self.be_passive(self.configuration.descriptor(self.desired) if is_active else self.closest_active(), now, out)
 
     def note(self, what: str, why: str, out: Out) -> None:
         out.record(Note("role", detail=f"{what}: {why}"))

@@ -29,7 +29,7 @@ ESTIMATE_INTERVAL_US = 50_000
 """f and D / X are found anew so often; the samples are taken at every message."""
 
 CLEARLY_FASTER = 0.9
-"""Another site becomes f only when its mean gap is at most this part of f's."""
+"""A site is clearly faster than another when its mean gap is at most this part of the other's."""
 
 
 STEPS_PER_GAP = 64
@@ -79,14 +79,15 @@ class RateSynchronisedClock(Struct, tag="rate-synchronised"):
             self.estimate_due_us = now_us + ESTIMATE_INTERVAL_US
 
     def _elect(self, now_us: int) -> None:
-        """f is the issuer with the smallest gap, ties by id; it changes only for a clearly faster one."""
+        """f is the issuer with the smallest gap; of those that are not clearly slower, the one with the lowest id.
+
+        It does not depend on who was f before: sites that began to look at different times must come to the same f,
+        or they follow each other in a circle, and nobody sets the pace (docs/findings.md).
+        """
         gaps = [(gap, site) for site in self.issuers if (gap := self.estimates.gap_us(site, now_us)) is not None]
-        if not gaps:
-            return
-        gap, site = min(gaps)
-        current = None if self.fastest is None else self.estimates.gap_us(self.fastest, now_us)
-        if current is None or gap < CLEARLY_FASTER * current:
-            self.fastest = site
+        if gaps:
+            smallest, _ = min(gaps)
+            self.fastest = min(site for gap, site in gaps if CLEARLY_FASTER * gap <= smallest)
 
     def _issued_in_flight(self, fastest: SiteId, now_us: int) -> int:
         """D / X, in steps: how far f's tickets have come while a message of f travelled."""
