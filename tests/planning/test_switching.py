@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from ordercast.core.ids import SiteId
-from ordercast.planning.roles import assign_roles
+from ordercast.planning.roles import assign_roles, with_actives
 from ordercast.planning.switching import POLICIES, THRESHOLD, Advice, Outlook, Policy, pairwise, restless
 from tests.planning.test_roles import GAPS_US, NINE, NINE_LOADS
 
@@ -147,16 +149,26 @@ def test_where_the_heuristic_leads_nobody_wants_to_leave(case: tuple[list[float]
             assert not advice.active
 
 
-@given(CASES)
-def test_at_rest_nobody_would_rather_have_the_other_role(case: tuple[list[float], list[list[float]]]) -> None:
-    gaps_us, delays_us = case
+@given(CASES, st.data())
+def test_over_equal_ways_there_and_back_the_sites_come_to_rest(
+    case: tuple[list[float], list[list[float]]], data: st.DataObject
+) -> None:
+    """From any roles. There each has the role that it wants, but for one that may not step down as the last."""
+    gaps_us, rows = case
+    delays_us = [[rows[min(a, b)][max(a, b)] for b in range(len(rows))] for a in range(len(rows))]
     assume(is_clear(gaps_us, delays_us))
-    roles = assign_roles(gaps_us, delays_us)
-    seen = everyone(gaps_us, delays_us, roles)
-    if all(role(pairwise(each)) == (each.is_active, each.sequencer) for each in seen):
-        for each in seen:
-            nearest = min((delays_us[each.me][other] for other in each.others), default=None)
-            assert nearest is None or each.is_active is (gaps_us[each.me] <= nearest)
+    actives = data.draw(st.sets(st.integers(0, len(rows) - 1).map(SiteId), min_size=1))
+    found = settled(pairwise, gaps_us, delays_us, with_actives(sorted(actives), delays_us))
+    for seen in everyone(gaps_us, delays_us, found):
+        nearest = min((delays_us[seen.me][other] for other in seen.others), default=math.inf)
+        assert seen.is_active is (gaps_us[seen.me] <= nearest)
+
+
+def test_over_ways_that_differ_there_and_back_they_may_never_do() -> None:
+    """A yields to B, B to C and C to A, and to nobody else: no roles satisfy all three."""
+    delays_us = [[0.0, 10.0, 500.0], [500.0, 0.0, 10.0], [10.0, 500.0, 0.0]]
+    with pytest.raises(AssertionError, match="do not come to rest"):
+        settled(pairwise, [100.0, 100.0, 100.0], delays_us, {A: A, B: B, C: C})
 
 
 # --- restless ---
