@@ -112,13 +112,16 @@ class Simulation:
     def _ordering(self, me: SiteId) -> Layer:
         choice = self.scenario.protocol
         kinds = PROTOCOLS[choice.name].options
-        options = {
-            key: tuple(map(self.topology.site, value)) if kinds[key] == SITES else self.topology.site(value)
-            for key, value in choice.options.items()
-        }
+        options = {key: self._option(kinds[key], value) for key, value in choice.options.items()}
         online = choice.estimates == "online"
         setup = Setup(me, self.topology.sites, self._known, choice.tickets == "flush", online, options)
         return self._build(setup)
+
+    def _option(self, kind: Any, value: Any) -> Any:
+        """As a protocol wants it: sites by their ids, a choice as it is."""
+        if isinstance(kind, tuple):
+            return value
+        return tuple(map(self.topology.site, value)) if kind == SITES else self.topology.site(value)
 
     # --- traffic ---
 

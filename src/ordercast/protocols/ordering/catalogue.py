@@ -8,6 +8,7 @@ from typing import Any
 from msgspec import Struct
 
 from ordercast.core.layer import Layer
+from ordercast.planning.detectors.catalogue import DETECTORS
 from ordercast.protocols.ordering import hybrid, migrating_token, symmetric, token_site
 from ordercast.protocols.ordering.setup import Setup
 
@@ -18,16 +19,19 @@ class Protocol(Struct, frozen=True):
     build: Callable[[Setup], Layer]
     summary: str
     options: dict[str, Any] = {}
-    """Names of the options a scenario may give, with their types: `SITE` or `SITES`."""
+    """Names of the options a scenario may give, with their kinds: `SITE`, `SITES`, or the names to choose from."""
 
 
 SITE = "site"
 SITES = "sites"
 
+DETECTOR = {"detector": tuple(DETECTORS)}
+"""For protocols that measure gaps."""
+
 PROTOCOLS: dict[str, Protocol] = {
     "token-site": Protocol(token_site.build, "one site orders for all", {"site": SITE}),
-    "migrating-token": Protocol(migrating_token.build, "the fastest site orders for all", {"site": SITE}),
+    "migrating-token": Protocol(migrating_token.build, "the fastest site orders for all", {"site": SITE, **DETECTOR}),
     "symmetric": Protocol(symmetric.plain, "timestamps, Lamport clocks"),
-    "rs-symmetric": Protocol(symmetric.rate_synchronised, "timestamps, rate-synchronised clocks"),
-    "hybrid": Protocol(hybrid.build, "active sites order, also for passive ones", {"active": SITES}),
+    "rs-symmetric": Protocol(symmetric.rate_synchronised, "timestamps, rate-synchronised clocks", DETECTOR),
+    "hybrid": Protocol(hybrid.build, "active sites order, also for passive ones", {"active": SITES, **DETECTOR}),
 }
