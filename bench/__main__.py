@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import click
 
-from bench import simulator
+from bench import detectors, simulator
 
-BENCHMARKS = {"simulator": simulator.command}
+BENCHMARKS = {"detectors": detectors.command, "simulator": simulator.command}
 
 
 @click.group(invoke_without_command=True, commands=BENCHMARKS)

@@ -148,7 +148,18 @@ CHANGES = [
     ("until_s = 3", "until_s = 1", "traffic[1].until_s: expected more than from_s (1), not 1"),
     # options of the protocol
     ("active = ", "activ = ", "protocol.options.activ: unknown option, did you mean active?"),
-    ("active = ", "quorum = ", "protocol.options.quorum: unknown option, hybrid knows active"),
+    ("active = ", "quorum = ", "protocol.options.quorum: unknown option, hybrid knows active, detector"),
+    (
+        'active = ["A", "C"]',
+        'detector = "cumsum"',
+        'protocol.options.detector: unknown detector "cumsum", expected one of mean-shift, ewma, cusum, kalman; '
+        "did you mean cusum?",
+    ),
+    (
+        'active = ["A", "C"]',
+        "detector = 7",
+        "protocol.options.detector: expected one of mean-shift, ewma, cusum, kalman, not 7",
+    ),
     ('name = "hybrid"', 'name = "symmetric"', "protocol.options.active: unknown option, symmetric has none"),
     ('active = ["A", "C"]', 'active = "A"', 'protocol.options.active: expected a list of sites, not "A"'),
     ('active = ["A", "C"]', "active = [1]", "protocol.options.active: expected a list of sites, not a list"),

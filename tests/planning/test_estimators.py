@@ -7,7 +7,9 @@ from typing import Literal
 import pytest
 
 from ordercast.core.ids import SiteId
-from ordercast.planning.estimators import RUN_LENGTH, Gaps, KnownEstimates, MeanShift, OnlineEstimates
+from ordercast.planning.detectors.detector import RUN_LENGTH
+from ordercast.planning.detectors.mean_shift import MeanShift
+from ordercast.planning.estimators import Gaps, KnownEstimates, OnlineEstimates
 from ordercast.simulator.chooser import SeededChooser
 from ordercast.simulator.scenario import Traffic
 from ordercast.simulator.sources import OpenLoop

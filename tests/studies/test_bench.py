@@ -9,6 +9,8 @@ from bench.simpy_multicast import Group
 from bench.simulator import SMOKE, scenario
 from click.testing import CliRunner
 
+from ordercast.planning.detectors.catalogue import DETECTORS
+
 
 def test_the_list_names_the_simulator() -> None:
     assert "python -m bench simulator" in CliRunner().invoke(main, []).stdout
@@ -23,6 +25,15 @@ def test_the_smallest_size_measures_everything_once() -> None:
         (5, protocol, estimates) for protocol in ("rs-symmetric", "hybrid") for estimates in ("known", "online")
     ]
     assert [each["duration_s"] for each in value["memory"]] == list(SMOKE.memory_durations_s)
+
+
+def test_the_detectors_are_measured_on_both_kinds_of_source() -> None:
+    done = CliRunner().invoke(main, ["detectors", "--smoke", "--json"])
+    assert done.exit_code == 0, done.output
+    assert [(row["detector"], row["source"]) for row in json.loads(done.stdout)] == [
+        (detector, source) for detector in DETECTORS for source in ("quasi-periodic", "poisson")
+    ]
+    assert CliRunner().invoke(main, ["detectors", "--smoke"]).stdout.count("poisson") == len(DETECTORS)
 
 
 def test_simpy_delivers_every_message_everywhere() -> None:

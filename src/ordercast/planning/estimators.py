@@ -1,9 +1,7 @@
 """Estimates of rates and delays, from samples as they come in (hybrid report, section 4.2).
 
-The papers use a *mean-shift* detector with k = 7: the first seven samples give a mean; whenever seven or more
-samples in a row fall on the same side of it, it is recomputed. They do not say from what: from that run alone
-it would be biased for skewed gaps, from all history it would never adapt. Here a run begins a new mean, which
-goes on as a running mean until the next shift.
+Which detector turns gaps into a mean can be chosen (planning/detectors/). Round trips always go through the papers'
+mean-shift: they vary little, and shift by less than their size, which is what the other detectors look for.
 """
 
 from __future__ import annotations
@@ -11,42 +9,9 @@ from __future__ import annotations
 from msgspec import Struct, field
 
 from ordercast.core.ids import SiteId
-
-RUN_LENGTH = 7
-"""k of the papers: so many samples in a row on one side of the mean are a shift."""
-
-
-class MeanShift(Struct):
-    """The mean of a quantity that stays level for a while and then jumps."""
-
-    mean: float = 0.0
-    count: int = 0
-    above: bool = False
-    run: int = 0
-    run_sum: float = 0.0
-
-    def add(self, sample: float) -> None:
-        """Take one more sample into account."""
-        count = self.count
-        if count >= RUN_LENGTH and sample != self.mean:
-            above = sample > self.mean
-            if above is not self.above:
-                self.above = above
-                self.run = 0
-                self.run_sum = 0.0
-            self.run += 1
-            self.run_sum += sample
-            if self.run >= RUN_LENGTH:
-                self._shift()
-                return
-        self.count = count + 1
-        self.mean += (sample - self.mean) / (count + 1)
-
-    def _shift(self) -> None:
-        self.mean = self.run_sum / self.run
-        self.count = self.run
-        self.run = 0
-        self.run_sum = 0.0
+from ordercast.planning.detectors.catalogue import DEFAULT, DETECTORS, AnyDetector
+from ordercast.planning.detectors.detector import RUN_LENGTH
+from ordercast.planning.detectors.mean_shift import MeanShift
 
 
 class Gaps(Struct):
@@ -56,7 +21,7 @@ class Gaps(Struct):
     """The newest time stamp, on the sender's clock."""
     arrived_us: int
     """When it arrived, on ours."""
-    detector: MeanShift = field(default_factory=MeanShift)
+    detector: AnyDetector = field(default_factory=MeanShift)
 
     def add(self, sent_us: int, now_us: int) -> None:
         """Another message, with this time stamp, has arrived."""
@@ -65,14 +30,9 @@ class Gaps(Struct):
         self.arrived_us = now_us
 
     def mean_us(self, now_us: int) -> float | None:
-        """The mean gap; a gap that is still open counts once it is longer than the mean."""
+        """The mean gap; one that is still open counts once it is long enough to tell something."""
         detector = self.detector
-        if detector.count == 0:
-            return None
-        open_us = now_us - self.arrived_us
-        if open_us <= detector.mean:
-            return detector.mean
-        return detector.mean + (open_us - detector.mean) / (detector.count + 1)
+        return None if detector.count == 0 else detector.mean_with_open(now_us - self.arrived_us)
 
 
 class OnlineEstimates(Struct, tag="online"):
@@ -80,12 +40,14 @@ class OnlineEstimates(Struct, tag="online"):
 
     gaps: dict[SiteId, Gaps] = {}
     round_trips: dict[SiteId, MeanShift] = {}
+    detector: str = DEFAULT
+    """By what gaps become a mean: a name in `DETECTORS`."""
 
     def heard(self, sender: SiteId, sent_us: int, now_us: int) -> None:
         """A message of `sender` with its time stamp has arrived."""
         gaps = self.gaps.get(sender)
         if gaps is None:
-            self.gaps[sender] = Gaps(sent_us, now_us)
+            self.gaps[sender] = Gaps(sent_us, now_us, DETECTORS[self.detector]())
         else:
             gaps.add(sent_us, now_us)
 

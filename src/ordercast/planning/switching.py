@@ -13,9 +13,13 @@ from collections.abc import Callable, Sequence
 from msgspec import Struct
 
 from ordercast.core.ids import SiteId
+from ordercast.planning.forecast import Forecast, completed
 
 THRESHOLD = 0.2
 """Roles change only when gap and delay differ by more than this part of the delay."""
+
+GAIN_SHARE, GAIN_US = 0.05, 5_000.0
+"""What another role must gain by the forecast: so much of the latency, and so much in all. Less is noise."""
 
 
 class Outlook(Struct, frozen=True):
@@ -119,6 +123,51 @@ def _ms(time_us: float) -> str:
     return f"{time_us / 1e3:.1f} ms"
 
 
+def least_latency(outlook: Outlook) -> Advice:
+    """The role with which all messages together are expected to be delivered soonest (planning/forecast.py).
+
+    Another sequencer concerns only one's own messages, so these decide; a role concerns everybody's, and the mean over
+    all messages does. Either must gain clearly, by share and in time.
+    """
+    delays_us = completed(outlook.me, outlook.members, outlook.delays_us)
+    gaps_us = {site: gap for site, gap in outlook.gaps_us.items() if gap > 0 and site in delays_us}
+    needed = (outlook.me, *outlook.others)
+    unknown = [site for site in needed if site not in gaps_us]
+    if unknown or not outlook.others:
+        return stay(outlook, f"gap of site {unknown[0]} not settled" if unknown else "no other active site in sight")
+    forecast = Forecast(gaps_us, delays_us)
+    asking = forecast.latencies_us(outlook.others)
+    issuing = forecast.latencies_us(needed)
+    passive_us, active_us = forecast.mean_us(asking), forecast.mean_us(issuing)
+    if outlook.is_active and _gains(active_us, passive_us):
+        return ask(_best_sequencer(forecast, outlook), f"mean {_ms(passive_us)} as passive, {_ms(active_us)} as active")
+    if not outlook.is_active and _gains(passive_us, active_us):
+        return become_active(outlook, f"mean {_ms(active_us)} as active, {_ms(passive_us)} as passive")
+    if outlook.is_active:
+        return stay(outlook, f"mean {_ms(active_us)} as active, {_ms(passive_us)} as passive")
+    return _sooner(forecast, outlook)
+
+
+def _gains(present_us: float, other_us: float) -> bool:
+    return other_us < (1 - GAIN_SHARE) * present_us and other_us < present_us - GAIN_US
+
+
+def _best_sequencer(forecast: Forecast, outlook: Outlook) -> SiteId:
+    return min(outlook.others, key=lambda active: (forecast.asking_us(outlook.me, active), active))
+
+
+def _sooner(forecast: Forecast, outlook: Outlook) -> Advice:
+    """For a site that remains passive: the sequencer whose tickets leave soonest, if it is so clearly."""
+    best = _best_sequencer(forecast, outlook)
+    best_us = forecast.asking_us(outlook.me, best)
+    current = outlook.sequencer
+    if current not in outlook.actives:
+        return ask(best, f"site {current} is not active; ticket of site {best} leaves after {_ms(best_us)}")
+    current_us = forecast.asking_us(outlook.me, current)
+    figures = f"ticket leaves after {_ms(best_us)} at site {best}, {_ms(current_us)} at site {current}"
+    return ask(best, figures) if _gains(current_us, best_us) else stay(outlook, figures)
+
+
 def restless(outlook: Outlook) -> Advice:
     """Never content, for tests: through the roles and sequencers in turn, as far as there are any.
 
@@ -139,5 +188,5 @@ def _after(site: SiteId, sites: Sequence[SiteId]) -> SiteId | None:
     return next((other for other in sites if other > site), None)
 
 
-POLICIES: dict[str, Policy] = {"pairwise": pairwise, "restless": restless}
+POLICIES: dict[str, Policy] = {"pairwise": pairwise, "least-latency": least_latency, "restless": restless}
 """By the name that a scenario gives."""

@@ -65,21 +65,14 @@ def _check_protocol(choice: ProtocolChoice, sites: list[str]) -> None:
         key = join("protocol.options", name)
         if name not in kinds:
             raise Mistake(key, _unknown_option(choice.name, name))
-        if kinds[name] == SITES:
+        if isinstance(kinds[name], tuple):
+            _require_choice(key, name, value, kinds[name])
+        elif kinds[name] == SITES:
             _require_site_list(key, value, sites)
-        elif isinstance(kinds[name], tuple):
-            _require_choice(key, value, kinds[name])
         elif not isinstance(value, str):
             raise Mistake(key, f"expected the name of a site, not {shown(value)}")
         elif value not in sites:
             raise Mistake(key, unknown("site", value, sites))
-
-
-def _require_choice(key: str, value: Any, names: tuple[str, ...]) -> None:
-    if value not in names:
-        meant = nearest(value, names) if isinstance(value, str) else None
-        hint = f"; did you mean {meant}?" if meant else ""
-        raise Mistake(key, f"expected one of {listed(list(names))}, not {shown(value)}{hint}")
 
 
 def check_protocol_name(key: str, name: str) -> None:
@@ -94,6 +87,13 @@ def _unknown_option(protocol: str, name: str) -> str:
         return f"unknown option, {protocol} has none"
     meant = nearest(name, options)
     return f"unknown option, {f'did you mean {meant}?' if meant else f'{protocol} knows {listed(options)}'}"
+
+
+def _require_choice(key: str, name: str, value: Any, choices: tuple[str, ...]) -> None:
+    if not isinstance(value, str):
+        raise Mistake(key, f"expected one of {listed(choices)}, not {shown(value)}")
+    if value not in choices:
+        raise Mistake(key, unknown(name, value, choices))
 
 
 def _require_site_list(key: str, value: Any, sites: list[str]) -> None:

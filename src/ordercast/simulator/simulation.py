@@ -17,7 +17,7 @@ from ordercast.core.messages import Bundle, Level
 from ordercast.core.stack import stacked
 from ordercast.core.views import View
 from ordercast.protocols.links.fifo import Fifo
-from ordercast.protocols.ordering.catalogue import PROTOCOLS, SITE, SITES
+from ordercast.protocols.ordering.catalogue import PROTOCOLS, SITES
 from ordercast.protocols.ordering.setup import Setup
 from ordercast.simulator import faults
 from ordercast.simulator.chooser import Chooser, SeededChooser
@@ -118,10 +118,10 @@ class Simulation:
         return self._build(setup)
 
     def _option(self, kind: Any, value: Any) -> Any:
-        """An option as protocols see it: sites by their ids, names as they are."""
-        if kind == SITES:
-            return tuple(map(self.topology.site, value))
-        return self.topology.site(value) if kind == SITE else value
+        """As a protocol wants it: sites by their ids, a choice as it is."""
+        if isinstance(kind, tuple):
+            return value
+        return tuple(map(self.topology.site, value)) if kind == SITES else self.topology.site(value)
 
     # --- traffic ---
 

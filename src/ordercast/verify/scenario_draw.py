@@ -96,7 +96,9 @@ class _Draw:
             "options": {key: self.option(kind) for key, kind in PROTOCOLS[name].options.items() if self.chance(2)},
         }
 
-    def option(self, kind: str) -> Any:
+    def option(self, kind: str | tuple[str, ...]) -> Any:
+        if isinstance(kind, tuple):
+            return self.one_of(kind)
         return self.one_of(self._sites) if kind == SITE else self.some_of(self._sites)
 
     def network(self) -> Table:

@@ -77,6 +77,18 @@ def test_the_pace_changes_hands_only_for_a_clearly_faster_site() -> None:
     assert ours.fastest == B
 
 
+def test_sites_that_began_with_different_fastest_ones_agree_in_the_end() -> None:
+    """B seemed clearly faster once, at one site and not at the other; then both see all rates as they are."""
+    clocks = [clock(A, 10_000, 8_000, 10_000), clock(C, 10_000, 10_000, 10_000)]
+    for each in clocks:
+        each.heard(B, Ticket(1), 0, 0)
+    assert [each.fastest for each in clocks] == [B, A]
+    for each in clocks:
+        each.estimates = KnownEstimates({A: [(0, 10_100.0)], B: [(0, 9_800.0)], C: [(0, 10_000.0)]}, {A: 0, B: 0})
+        each.heard(B, Ticket(1), 0, ESTIMATE_INTERVAL_US)
+    assert [each.fastest for each in clocks] == [A, A]
+
+
 def test_tickets_always_increase_whatever_is_heard() -> None:
     ours = clock(A, 10_000, 20_000, 5_000)
     issued = []

@@ -8,6 +8,7 @@ from typing import Any
 from msgspec import Struct
 
 from ordercast.core.layer import Layer
+from ordercast.planning.detectors.catalogue import DETECTORS
 from ordercast.planning.switching import POLICIES
 from ordercast.protocols.ordering import dynamic_hybrid, hybrid, migrating_token, symmetric, token_site
 from ordercast.protocols.ordering.setup import Setup
@@ -19,24 +20,27 @@ class Protocol(Struct, frozen=True):
     build: Callable[[Setup], Layer]
     summary: str
     options: dict[str, Any] = {}
-    """Names of the options a scenario may give, with their types: `SITE`, `SITES`, or the names to choose from."""
+    """Names of the options a scenario may give, with their kinds: `SITE`, `SITES`, or the names to choose from."""
 
 
 SITE = "site"
 SITES = "sites"
-POLICY = tuple(POLICIES)
-"""An option with a choice of names lists them."""
+
+DETECTOR = {"detector": tuple(DETECTORS)}
+"""For protocols that measure gaps."""
 
 DYNAMIC_HYBRID = Protocol(
-    dynamic_hybrid.build, "hybrid, with roles that change on line", {"active": SITES, "policy": POLICY}
+    dynamic_hybrid.build,
+    "hybrid, with roles that change on line",
+    {"active": SITES, "policy": tuple(POLICIES), **DETECTOR},
 )
 
 PROTOCOLS: dict[str, Protocol] = {
     "token-site": Protocol(token_site.build, "one site orders for all", {"site": SITE}),
-    "migrating-token": Protocol(migrating_token.build, "the fastest site orders for all", {"site": SITE}),
+    "migrating-token": Protocol(migrating_token.build, "the fastest site orders for all", {"site": SITE, **DETECTOR}),
     "symmetric": Protocol(symmetric.plain, "timestamps, Lamport clocks"),
-    "rs-symmetric": Protocol(symmetric.rate_synchronised, "timestamps, rate-synchronised clocks"),
-    "hybrid": Protocol(hybrid.build, "active sites order, also for passive ones", {"active": SITES}),
+    "rs-symmetric": Protocol(symmetric.rate_synchronised, "timestamps, rate-synchronised clocks", DETECTOR),
+    "hybrid": Protocol(hybrid.build, "active sites order, also for passive ones", {"active": SITES, **DETECTOR}),
     "dynamic-hybrid": DYNAMIC_HYBRID,
     "adaptive": DYNAMIC_HYBRID,
 }

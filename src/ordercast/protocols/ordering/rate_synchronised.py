@@ -29,8 +29,10 @@ ESTIMATE_INTERVAL_US = 50_000
 """f and D / X are found anew so often; the samples are taken at every message."""
 
 CLEARLY_FASTER = 0.9
-"""A site is clearly faster than another when its mean gap is at most this part of the other's."""
+"""A site that is not f becomes it when its mean gap is at most this part of f's."""
 
+AS_FAST = 0.95
+"""Sites whose mean gap is up to the smallest over this are as fast: of these f is the one with the lowest id."""
 
 STEPS_PER_GAP = 64
 """What one message of f is worth in tickets."""
@@ -79,15 +81,18 @@ class RateSynchronisedClock(Struct, tag="rate-synchronised"):
             self.estimate_due_us = now_us + ESTIMATE_INTERVAL_US
 
     def _elect(self, now_us: int) -> None:
-        """f is the issuer with the smallest gap; of those that are not clearly slower, the one with the lowest id.
+        """f is the issuer with the smallest gap, ties by id; it changes for a clearly faster one, or to settle a tie.
 
-        It does not depend on who was f before: sites that began to look at different times must come to the same f,
-        or they follow each other in a circle, and nobody sets the pace (docs/findings.md).
+        Without the latter, sites that began with different f would follow different ones for good.
         """
         gaps = [(gap, site) for site in self.issuers if (gap := self.estimates.gap_us(site, now_us)) is not None]
-        if gaps:
-            smallest, _ = min(gaps)
-            self.fastest = min(site for gap, site in gaps if CLEARLY_FASTER * gap <= smallest)
+        if not gaps:
+            return
+        least, _ = min(gaps)
+        preferred = min(site for gap, site in gaps if AS_FAST * gap <= least)
+        current = None if self.fastest is None else self.estimates.gap_us(self.fastest, now_us)
+        if self.fastest is None or current is None or least < CLEARLY_FASTER * current or preferred < self.fastest:
+            self.fastest = preferred
 
     def _issued_in_flight(self, fastest: SiteId, now_us: int) -> int:
         """D / X, in steps: how far f's tickets have come while a message of f travelled."""

@@ -7,6 +7,7 @@ from typing import Any
 from msgspec import Struct
 
 from ordercast.core.ids import SiteId
+from ordercast.planning.detectors.catalogue import DEFAULT
 from ordercast.planning.estimators import Estimates, KnownEstimates, OnlineEstimates
 from ordercast.planning.network import KnownNetwork
 from ordercast.protocols.ordering.rate_synchronised import RateSynchronisedClock
@@ -33,7 +34,7 @@ class Setup(Struct, frozen=True):
     def estimates(self) -> Estimates:
         """Rates and delays: the true ones, or to be measured."""
         if self.online:
-            return OnlineEstimates()
+            return OnlineEstimates(detector=self.options.get("detector", DEFAULT))
         gaps_us = {site: list(pieces) for site, pieces in self.network.gaps_us.items()}
         delays_us = {site: self.network.delays_us[site][self.me] for site in self.members}
         return KnownEstimates(gaps_us, delays_us)
