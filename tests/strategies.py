@@ -34,6 +34,8 @@ def _values(info: inspect.Type) -> st.SearchStrategy[Any]:
             return st.dictionaries(_values(info.key_type), _values(info.value_type), max_size=4)
         case inspect.EnumType():
             return st.sampled_from(info.cls)
+        case inspect.LiteralType():
+            return st.sampled_from(info.values)
         case _:
             return _SCALARS[type(info)]
 

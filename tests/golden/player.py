@@ -24,11 +24,13 @@ from ordercast.core.effects import (
     Send,
     SetTimer,
 )
+from ordercast.core.entries import RoleChange
 from ordercast.core.events import Event, Flush, FromAbove, FromBelow, Now, TimerFired, ViewInstalled
 from ordercast.core.ids import MessageId, SiteId, origin_of, seq_of
 from ordercast.core.layer import Layer, Waiting
 from ordercast.core.messages import Bundle
 from ordercast.protocols.ordering.catalogue import PROTOCOLS
+from ordercast.protocols.ordering.configuration import going_site
 from ordercast.protocols.ordering.setup import Setup
 from ordercast.simulator.observer import Observer
 from ordercast.simulator.scenario import Scenario
@@ -130,7 +132,8 @@ class Player(Observer):
         """One event and its effects."""
         what = self._event(site, event)
         did = [text for effect in effects if (text := self._effect(now, effect))]
-        idle = isinstance(event, Flush | ViewInstalled) or (isinstance(event, FromBelow) and event.sender == site)
+        own = isinstance(event, FromBelow) and event.sender == site
+        idle = own or isinstance(event, Flush | ViewInstalled | TimerFired)
         if did or not idle:
             self.lines.append(f"{ms(now.monotonic_us):>7}  {self._names[site]} {what}")
         self.lines += [f"{'':>11}{text}" for text in did]
@@ -141,6 +144,8 @@ class Player(Observer):
                 return f"is given {self._show(message)} to multicast"
             case FromBelow(sender=sender, message=message):
                 return f"receives {self._show(message)} from {self._whom(site, sender)}"
+            case TimerFired(key="consider"):
+                return "considers its role"
             case TimerFired(key=key):
                 return f"wakes for {key}"
             case Flush():
@@ -154,12 +159,16 @@ class Player(Observer):
                 return f"multicasts {self._show(message)}"
             case Send(to=to, message=message):
                 return f"sends {self._show(message)} to {self._names[to]}"
+            case Deliver(sender=sender, message=RoleChange(active=active)):
+                return f"has {self._names[sender]} {'active' if active else 'passive'} from here on"
             case Deliver(message=message):
                 after_us = now.monotonic_us - self._sent_us[self._show(message)]
                 return f"delivers {self._show(message)} after {ms(after_us)}"
             case Record(note=Note(kind="ticket", message=int() as message, ticket=ticket)):
                 return f"issues ticket {ticket} for {self._message(message)}"
-            case Install():
+            case Record(note=Note(kind="role", detail=str() as detail)):
+                return f"decides: {detail}"
+            case Install() | Cancel() | SetTimer(key="consider"):
                 return None
             case _:
                 return f"{type(effect).__name__} {structs.astuple(effect)}"
@@ -170,6 +179,8 @@ class Player(Observer):
         return "itself" if site == sender else self._names[sender]
 
     def _message(self, id: MessageId) -> str:
+        if id < 0:
+            return f"{self._names[going_site(id)]}'s switch"
         return f"{self._names[origin_of(id)].lower()}{seq_of(id)}"
 
     def _show(self, value: Any, kind: Any = None) -> str:

@@ -6,7 +6,8 @@ from collections import deque
 from typing import Any
 
 from ordercast.core.effects import Note, Out
-from ordercast.core.events import Event, Flush, FromAbove, FromBelow, Now, TimerKey, ViewInstalled
+from ordercast.core.entries import RoleChange
+from ordercast.core.events import Event, Flush, FromAbove, FromBelow, Now, TimerFired, TimerKey, ViewInstalled
 from ordercast.core.ids import MessageId, SiteId, Ticket, ViewId, pack_message_id
 from ordercast.core.layer import Layer
 from ordercast.core.messages import Bundle
@@ -28,6 +29,8 @@ class Member:
         self.layer = layer
         self.delivered: list[MessageId] = []
         self.notes: list[Note] = []
+        self.roles: list[RoleChange] = []
+        self.timers: dict[TimerKey, None] = {}
         self.multicasts = 0
         self._group = group
         self._came_back: deque[Event] = deque()
@@ -48,7 +51,10 @@ class Member:
     def send(self, to: SiteId, message: Any) -> None:
         self._group.channels[self.site, to].append(message)
 
-    def deliver(self, sender: SiteId, message: Bundle) -> None:
+    def deliver(self, sender: SiteId, message: Bundle | RoleChange) -> None:
+        if isinstance(message, RoleChange):
+            self.roles.append(message)
+            return
         assert sender == message.origin
         self.delivered.append(message.id)
 
@@ -56,10 +62,10 @@ class Member:
         pass
 
     def set_timer(self, key: TimerKey, after_us: int) -> None:
-        raise AssertionError("no ordering protocol sets timers")
+        self.timers[key] = None
 
     def cancel(self, key: TimerKey) -> None:
-        raise AssertionError("no ordering protocol sets timers")
+        self.timers.pop(key, None)
 
     def save(self, key: str, value: bytes) -> None:
         raise AssertionError("no ordering protocol saves anything")
@@ -95,6 +101,14 @@ class Group:
         member.multicasts += 1
         member.handle(FromAbove(Bundle(id, (b"",))))
         return id
+
+    def wake(self, site: int) -> None:
+        """All timers of the site run out."""
+        member = self.members[site]
+        keys = list(member.timers)
+        member.timers.clear()
+        for key in keys:
+            member.handle(TimerFired(key))
 
     def arrive(self, sender: int, to: int) -> Any:
         """The oldest message on its way from one site to another arrives."""

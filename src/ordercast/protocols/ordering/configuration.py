@@ -35,6 +35,11 @@ class Going(Struct, frozen=True, array_like=True, tag=1, gc=False):
         return MessageId(~(self.site << SEQ_BITS | self.attempt))
 
 
+def going_site(id: MessageId) -> SiteId:
+    """Whose switch has this id."""
+    return SiteId(~id >> SEQ_BITS)
+
+
 Content = Bundle | Going
 """What gets tickets."""
 
@@ -46,7 +51,7 @@ def place_among_senders(id: MessageId) -> tuple[int, bool, int]:
     """
     if id >= 0:
         return id >> ORIGIN_SHIFT, False, id
-    return ~id >> SEQ_BITS, True, ~id
+    return going_site(id), True, ~id
 
 
 class Envelope(Struct, frozen=True, array_like=True, tag="envelope", gc=False):
