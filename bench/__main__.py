@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import click
 
-from bench import simulator
+from bench import simulator, stack
 
-BENCHMARKS = {"simulator": simulator.command}
+BENCHMARKS = {"simulator": simulator.command, "stack": stack.command}
 
 
 @click.group(invoke_without_command=True, commands=BENCHMARKS)
