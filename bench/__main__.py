@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import click
 
-from bench import detectors, simulator
+from bench import detectors, simulator, stack
 
-BENCHMARKS = {"detectors": detectors.command, "simulator": simulator.command}
+BENCHMARKS = {"detectors": detectors.command, "simulator": simulator.command, "stack": stack.command}
 
 
 @click.group(invoke_without_command=True, commands=BENCHMARKS)

@@ -10,21 +10,19 @@ from __future__ import annotations
 
 import gc
 import json
-import time
 import tracemalloc
 from collections.abc import Callable
 from heapq import heapify, heappop, heappush
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 import click
 
+from bench.timing import timed
 from ordercast.simulator.chooser import SeededChooser
 from ordercast.simulator.distributions import RESOLUTION, chi_square_quantiles
 from ordercast.simulator.scenario import Scenario, from_table
 from ordercast.simulator.simulation import Simulation
 from ordercast.verify.run import run
-
-Result = TypeVar("Result")
 
 RATE = 100
 """Messages per second of every site: the papers' high load."""
@@ -138,8 +136,8 @@ def measure_speeds(effort: Effort, on_round: Callable[[int], None] = lambda done
 def _speed(sites: int, protocol: str, estimates: str, effort: Effort) -> Speed:
     chosen = scenario(sites, protocol, estimates, duration_s(sites, effort))
     simulation = Simulation(chosen)
-    _, alone_s = _timed(simulation.run)
-    result, whole_s = _timed(lambda: run(chosen, with_limit=False))
+    _, alone_s = timed(simulation.run)
+    result, whole_s = timed(lambda: run(chosen, with_limit=False))
     assert result.good, (result.violations, result.stalled)
     deliveries = result.messages * sites
     alone_per_s, events_per_s = simulation.events / alone_s, result.events / whole_s
@@ -161,7 +159,7 @@ def bare_loops_per_s(sites: int, loops: int) -> float:
             arrival_us = at_us + int(mean_us + SPREAD_US * table[pick(RESOLUTION)])
             heappush(heap, (arrival_us, sequence, handler, argument))
 
-    return loops / _timed(turn)[1]
+    return loops / timed(turn)[1]
 
 
 def measure_simpy(effort: Effort) -> float:
@@ -172,7 +170,7 @@ def measure_simpy(effort: Effort) -> float:
     duration_us = round(duration_s(5, effort) * 1e6)
     rates = []
     for _ in range(effort.rounds):
-        delivered, elapsed_s = _timed(lambda: Group(topology, 1e6 / RATE).run(duration_us))
+        delivered, elapsed_s = timed(lambda: Group(topology, 1e6 / RATE).run(duration_us))
         rates.append(delivered / elapsed_s)
     return max(rates)
 
@@ -192,14 +190,6 @@ def _memory(duration_s: float) -> Memory:
     finally:
         tracemalloc.stop()
     return Memory(duration_s, result.events, peak / 2**20)
-
-
-def _timed(work: Callable[[], Result]) -> tuple[Result, float]:
-    """What it returns, and the processor time it takes."""
-    gc.collect()
-    begin_s = time.process_time()
-    result = work()
-    return result, time.process_time() - begin_s
 
 
 # --- what is shown ---

@@ -6,10 +6,13 @@ from collections.abc import Callable, Mapping
 
 from ordercast.simulator.statistics import Summary
 from ordercast.studies.framework.claims import Claim, Verdict
-from ordercast.studies.framework.results import Label, Labels, Results
+from ordercast.studies.framework.results import Entry, Label, Labels, Results
 from ordercast.studies.framework.study import Size, Study
-from ordercast.verify.run import Latency, LimitMs, RunResult
+from ordercast.verify.run import Latency, LimitMs, Overhead, RunResult
 from ordercast.verify.verdict import Stalled
+
+SILENCE = ("silence_ms", "least_silence_ms", "suspicion_ms", "longest_suspicion_ms", "view_ms")
+"""The figures of the measure of that name."""
 
 
 def run_result(
@@ -17,8 +20,9 @@ def run_result(
     limit_ms: float | None = 50.0,
     violations: tuple[str, ...] = (),
     stalled: Stalled | None = None,
+    transmissions: float = 1.0,
 ) -> RunResult:
-    """One run with this mean last-recipient latency and this limit."""
+    """One run with this mean last-recipient latency, this limit, and so many transmissions beyond each message."""
     last = None if last_ms is None else Summary(last_ms, last_ms, last_ms, last_ms)
     return RunResult(
         protocol="made-up",
@@ -26,7 +30,7 @@ def run_result(
         messages=1,
         events=1,
         latency_ms=Latency(last, None, None, {}),
-        overhead_per_multicast=None,
+        overhead_per_multicast=None if last_ms is None else Overhead(transmissions, None),
         limit_ms=LimitMs(limit_ms, None),
         violations=list(violations),
         stalled=stalled,
@@ -34,13 +38,17 @@ def run_result(
 
 
 def results_of(study: Study, size: Size, last_ms: Callable[[Mapping[str, Label]], float | None]) -> Results:
-    """For every run of a study's grid what `last_ms` says of its labels."""
-    return Results([(run.labels, run_result(last_ms(run.labels))) for run in study.grid(size)])
+    """For every run of a study's grid what `last_ms` says of its labels; the study's own measure finds the same."""
+    return Results(_entry(run.labels, last_ms(run.labels)) for run in study.grid(size))
+
+
+def _entry(labels: Labels, last_ms: float | None) -> Entry:
+    return Entry(labels, run_result(last_ms), {} if last_ms is None else dict.fromkeys(SILENCE, last_ms))
 
 
 def results(entries: list[tuple[Labels, float]]) -> Results:
     """For each set of labels this latency."""
-    return Results([(labels, run_result(last_ms)) for labels, last_ms in entries])
+    return Results(Entry(labels, run_result(last_ms)) for labels, last_ms in entries)
 
 
 def verdicts(claims: tuple[Claim, ...], among: Results) -> list[Verdict]:

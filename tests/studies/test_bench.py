@@ -1,19 +1,24 @@
-"""The benchmark runs; its figures are nobody's business here."""
+"""The benchmarks run; their figures are nobody's business here."""
 
 from __future__ import annotations
 
 import json
 
+import pytest
 from bench.__main__ import main
+from bench.bundles import BundleRun, StackName
 from bench.simpy_multicast import Group
 from bench.simulator import SMOKE, scenario
+from bench.stack import LAYERS, PROTOCOLS
+from bench.timing import Stopwatch, watched
 from click.testing import CliRunner
 
 from ordercast.planning.detectors.catalogue import DETECTORS
 
 
-def test_the_list_names_the_simulator() -> None:
-    assert "python -m bench simulator" in CliRunner().invoke(main, []).stdout
+@pytest.mark.parametrize("name", ["simulator", "stack"])
+def test_the_list_names_it(name: str) -> None:
+    assert f"python -m bench {name}" in CliRunner().invoke(main, []).stdout
 
 
 def test_the_smallest_size_measures_everything_once() -> None:
@@ -41,3 +46,51 @@ def test_simpy_delivers_every_message_everywhere() -> None:
     delivered = Group(topology, gap_us=100_000).run(1_000_000)
     assert delivered % 25 == 0
     assert delivered >= 9 * 25
+
+
+# --- the full stack ---
+
+
+def test_the_smallest_size_measures_every_layer_of_every_protocol() -> None:
+    done = CliRunner().invoke(main, ["stack", "--smoke", "--json"])
+    assert done.exit_code == 0, done.output
+    value = json.loads(done.stdout)
+    cases = [(protocol, bodies) for protocol in PROTOCOLS for bodies in (1, 3)]
+    assert [(each["protocol"], each["bodies"]) for each in value["speeds"]] == cases
+    layers = ["simulator", "stack", "ordering", *LAYERS]
+    for protocol, bodies in cases:
+        costs = [each for each in value["costs"] if (each["protocol"], each["bodies"]) == (protocol, bodies)]
+        assert [each["layer"] for each in costs] == layers
+        assert sum(each["share"] for each in costs) == pytest.approx(1)
+        assert all(each["events_per_delivery"] > 0 for each in costs)
+
+
+@pytest.mark.parametrize("stack", ["ideal", "full"])
+def test_a_run_delivers_every_message_of_every_bundle_everywhere(stack: StackName) -> None:
+    assert BundleRun("hybrid", stack, 7, 20).run() == 20 * 7 * 5
+
+
+class Outer:
+    """Calls an inner one."""
+
+    def call(self) -> str:
+        return Inner().call()
+
+
+class Inner:
+    """Is called."""
+
+    def call(self) -> str:
+        return "called"
+
+
+def test_a_stopwatch_counts_each_call_once_and_leaves_no_trace() -> None:
+    watch, original = Stopwatch("rest"), Inner.__dict__["call"]
+    with watched(watch, [(Outer, "call", "outer"), (Inner, "call", "inner")]):
+        watch.start()
+        assert [Outer().call(), Outer().call(), Inner().call()] == ["called"] * 3
+        watch.stop()
+    assert watch.calls == {"rest": 0, "outer": 2, "inner": 3}
+    assert watch.left == {"rest": 3, "outer": 2, "inner": 0}
+    assert Inner.__dict__["call"] is original
+    assert list(watch.seconds()) == ["rest", "outer", "inner"]

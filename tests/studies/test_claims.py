@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ordercast.studies.framework.claims import CORRECT, Verdict, outcome
-from ordercast.studies.framework.results import Results
+from ordercast.studies.framework.results import Entry, Results
 from ordercast.verify.verdict import Stalled
 from tests.studies.made_up import run_result
 
@@ -27,21 +27,21 @@ def test_an_explained_difference_needs_words() -> None:
 
 
 def test_correct_runs_are_counted() -> None:
-    found = CORRECT.check(Results([({"seed": 1}, run_result()), ({"seed": 2}, run_result())]))
+    found = CORRECT.check(Results([Entry({"seed": 1}, run_result()), Entry({"seed": 2}, run_result())]))
     assert found.verdict is Verdict.REPRODUCED
     assert found.measured == "2 runs, all correct"
 
 
 def test_a_violation_misses_the_claim_and_is_named() -> None:
     broken = run_result(violations=("total order: B delivers 1, another site 2",))
-    found = CORRECT.check(Results([({"seed": 1}, run_result()), ({"seed": 2}, broken)]))
+    found = CORRECT.check(Results([Entry({"seed": 1}, run_result()), Entry({"seed": 2}, broken)]))
     assert found.verdict is Verdict.MISSED
     assert found.measured.startswith("1 of 2 runs are not; the first (seed 2): total order: B")
 
 
 def test_a_stall_misses_the_claim_and_is_named() -> None:
     stuck = run_result(stalled=Stalled(3.0, "A", "a ticket above 7 from B"))
-    found = CORRECT.check(Results([({"seed": 1}, stuck)]))
+    found = CORRECT.check(Results([Entry({"seed": 1}, stuck)]))
     assert found.verdict is Verdict.MISSED
     assert found.measured.endswith("stalled: A waits for a ticket above 7 from B")
 

@@ -61,7 +61,13 @@ def test_the_list_names_every_study() -> None:
     assert listed.exit_code == 0
     assert all(name in listed.stdout for name in ("nine-scenarios", "rate-synchronisation", "thirty-processes"))
     as_data = json.loads(CliRunner().invoke(command, ["--list", "--json"]).stdout)
-    assert [each["study"] for each in as_data] == ["nine-scenarios", "rate-synchronisation", "thirty-processes"]
+    assert [each["study"] for each in as_data] == [
+        "crash",
+        "losses",
+        "nine-scenarios",
+        "rate-synchronisation",
+        "thirty-processes",
+    ]
 
 
 def test_a_study_prints_its_table_and_verdicts_and_writes_a_report(
@@ -136,7 +142,7 @@ def test_equal_results_give_equal_pictures(monkeypatch: pytest.MonkeyPatch, tmp_
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        ((), "study: expected a NAME: nine-scenarios, "),
+        ((), "study: expected a NAME: crash, losses, nine-scenarios, "),
         (("ten-scenarios",), "no study 'ten-scenarios': expected one of "),
         (("nine-scenarios", "--quick", "--full"), "expected --quick or --full, not both"),
     ],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from ordercast.studies.framework.results import Results, lowest
+from ordercast.studies.framework.results import Entry, Results, lowest
 from ordercast.studies.framework.tables import Column, Table, cell_text, cell_value
 from tests.studies.made_up import results, run_result
 
@@ -23,7 +23,7 @@ def test_seeds_are_averaged() -> None:
 
 
 def test_a_figure_that_any_run_lacks_is_not_a_number() -> None:
-    found = Results([({"seed": 1}, run_result(10.0)), ({"seed": 2}, run_result(None))])
+    found = Results([Entry({"seed": 1}, run_result(10.0)), Entry({"seed": 2}, run_result(None))])
     assert math.isnan(found.last_ms())
     assert math.isnan(found.last_ms(seed=3))
     assert found.last_ms(seed=1) == 10.0

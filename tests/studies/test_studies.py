@@ -13,13 +13,16 @@ STUDIES = all_studies()
 EVERY_STUDY = pytest.mark.parametrize("study", STUDIES, ids=lambda study: study.name)
 
 
-def test_the_papers_figures_are_there() -> None:
-    assert [study.name for study in STUDIES] == ["nine-scenarios", "rate-synchronisation", "thirty-processes"]
+NAMES = ["crash", "losses", "nine-scenarios", "rate-synchronisation", "thirty-processes"]
+
+
+def test_every_study_is_there() -> None:
+    assert [study.name for study in STUDIES] == NAMES
 
 
 def test_a_study_is_found_by_its_name() -> None:
     assert find("nine-scenarios", STUDIES).source.startswith("hybrid report")
-    with pytest.raises(WrongUse, match="no study 'ten-scenarios': expected one of nine-scenarios, "):
+    with pytest.raises(WrongUse, match="no study 'ten-scenarios': expected one of crash, losses, nine-scenarios, "):
         find("ten-scenarios", STUDIES)
 
 

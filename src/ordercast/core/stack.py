@@ -31,7 +31,10 @@ class Stack:
     def __init__(self, layers: tuple[Layer, ...]) -> None:
         self.layers = layers
         self._work: Work = deque()
-        self._ports = tuple(_Port(self._work, index, len(layers)) for index in range(len(layers)))
+        kinds = (_Top, *[_Port] * (len(layers) - 2), _Bottom)
+        self._ports = tuple(kind(self._work, index) for index, kind in enumerate(kinds))
+        self._turns = tuple((layer.handle, port) for layer, port in zip(layers, self._ports, strict=True))
+        self._host: Out | None = None
 
     def kinds(self) -> tuple[Any, ...]:
         """The type of each layer, with the messages of those above it filled in."""
@@ -51,20 +54,26 @@ class Stack:
         return wire
 
     def handle(self, event: Event, now: Now, out: Out) -> None:
-        work, ports, layers = self._work, self._ports, self.layers
-        for port in ports:
-            port.host = out
+        work, turns = self._work, self._turns
+        if out is not self._host:
+            self._serve(out)
         self._enter(event)
         while work:
             index, inner = work.popleft()
-            layers[index].handle(inner, now, ports[index])
+            handle, port = turns[index]
+            handle(inner, now, port)
+
+    def _serve(self, host: Out) -> None:
+        self._host = host
+        for port in self._ports:
+            port.host = host
 
     def _enter(self, event: Event) -> None:
         match event:
-            case FromAbove():
-                self._work.append((0, event))
             case FromBelow() | ViewInstalled():
                 self._work.append((len(self.layers) - 1, event))
+            case FromAbove():
+                self._work.append((0, event))
             case TimerFired(key=(int(index), key)):
                 self._work.append((index, TimerFired(key)))
             case Started() | Flush():
@@ -85,40 +94,29 @@ def _filled(generic: Any, payload: Any) -> Any:
 
 
 class _Port:
-    """What one layer of a stack sees as its `Out`: its neighbours, or the host at either end."""
+    """What a layer between two others sees as its `Out`: its neighbours, and the host for all but messages."""
 
-    __slots__ = ("_bottom", "_index", "_work", "host")
+    __slots__ = ("_above", "_below", "_index", "_put", "host")
 
     host: Out
 
-    def __init__(self, work: Work, index: int, depth: int) -> None:
-        self._work = work
+    def __init__(self, work: Work, index: int) -> None:
+        self._put = work.append
+        self._above = index - 1
         self._index = index
-        self._bottom = index == depth - 1
+        self._below = index + 1
 
     def multicast(self, message: Any) -> None:
-        if self._bottom:
-            self.host.multicast(message)
-        else:
-            self._work.append((self._index + 1, FromAbove(message)))
+        self._put((self._below, FromAbove(message)))
 
     def send(self, to: SiteId, message: Any) -> None:
-        if self._bottom:
-            self.host.send(to, message)
-        else:
-            self._work.append((self._index + 1, FromAbove(message, to)))
+        self._put((self._below, FromAbove(message, to)))
 
     def deliver(self, sender: SiteId, message: Any) -> None:
-        if self._index == 0:
-            self.host.deliver(sender, message)
-        else:
-            self._work.append((self._index - 1, FromBelow(sender, message)))
+        self._put((self._above, FromBelow(sender, message)))
 
     def install(self, view: View) -> None:
-        if self._index == 0:
-            self.host.install(view)
-        else:
-            self._work.append((self._index - 1, ViewInstalled(view)))
+        self._put((self._above, ViewInstalled(view)))
 
     def set_timer(self, key: TimerKey, after_us: int) -> None:
         self.host.set_timer((self._index, key), after_us)
@@ -131,3 +129,27 @@ class _Port:
 
     def record(self, note: Note) -> None:
         self.host.record(note)
+
+
+class _Top(_Port):
+    """What it delivers goes to the host."""
+
+    __slots__ = ()
+
+    def deliver(self, sender: SiteId, message: Any) -> None:
+        self.host.deliver(sender, message)
+
+    def install(self, view: View) -> None:
+        self.host.install(view)
+
+
+class _Bottom(_Port):
+    """What it sends goes to the host."""
+
+    __slots__ = ()
+
+    def multicast(self, message: Any) -> None:
+        self.host.multicast(message)
+
+    def send(self, to: SiteId, message: Any) -> None:
+        self.host.send(to, message)

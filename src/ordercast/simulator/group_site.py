@@ -76,6 +76,12 @@ class GroupSite(SimulatedSite):
         assert isinstance(views, ViewSynchrony)
         return self.layer.waiting_for() is None and views.traffic.kept_count() == 0
 
+    def suspicion_us(self, site: SiteId) -> int:
+        """So much silence of another site makes this one suspect it, as it has measured their round trips so far."""
+        views = self.layer.layers[1]
+        assert isinstance(views, ViewSynchrony)
+        return views.suspector.peers[site].timeout_us()
+
     # --- clocks ---
 
     def now(self) -> Now:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from ordercast.core.deliveries import Delivery
 from ordercast.core.effects import Note
 from ordercast.core.ids import SiteId
@@ -9,9 +11,15 @@ from ordercast.core.messages import Bundle
 from ordercast.core.views import View
 from ordercast.simulator.scenario import Fault
 
+if TYPE_CHECKING:
+    from ordercast.simulator.simulation import Simulation
+
 
 class Observer:
     """Override what is of interest. Times are virtual microseconds."""
+
+    def on_start(self, simulation: Simulation) -> None:
+        """The simulation that is watched has been set up; nothing has happened yet."""
 
     def on_view(self, at_us: int, site: SiteId, view: View) -> None:
         """A site has installed a view."""

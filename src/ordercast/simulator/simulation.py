@@ -79,6 +79,8 @@ class Simulation:
         self.core = self.topology.sites
         """The sites of a live group whose agreement ends the drain."""
         self._build = build or PROTOCOLS[scenario.protocol.name].build
+        for observer in self.observers:
+            observer.on_start(self)
         self._start()
 
     def _start(self) -> None:

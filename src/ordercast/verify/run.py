@@ -66,11 +66,13 @@ class _Overheads(Observer):
     """Counts what is sent while there is traffic; the drain's flushing does not count."""
 
     def __init__(self) -> None:
-        self.simulation: Simulation
         self.counted: tuple[int, int] = (0, 0)
 
+    def on_start(self, simulation: Simulation) -> None:
+        self._simulation = simulation
+
     def on_traffic_end(self, at_us: int) -> None:
-        self.counted = (self.simulation.transmissions, self.simulation.multicasts)
+        self.counted = (self._simulation.transmissions, self._simulation.multicasts)
 
 
 def run(
@@ -86,7 +88,7 @@ def run(
     statistics = LatencyStatistics(len(topology.names), round(scenario.warmup_s * 1e6))
     judge, overheads = judge_of(scenario, topology.names), _Overheads()
     watching = (statistics, judge.observer, overheads, *observers)
-    simulation = overheads.simulation = Simulation(scenario, watching, chooser=chooser, build=build)
+    simulation = Simulation(scenario, watching, chooser=chooser, build=build)
     simulation.run()
     violations, stalled = judge.verdict(simulation)
     return RunResult(

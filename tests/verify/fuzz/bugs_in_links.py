@@ -14,7 +14,7 @@ from ordercast.core.ids import SiteId
 from ordercast.protocols.links.frames import Ack, Part
 from ordercast.protocols.links.incoming import Incoming
 from ordercast.protocols.links.outgoing import Outgoing
-from ordercast.protocols.links.reliable import Reliable
+from ordercast.protocols.links.reliable import Channel, Reliable
 
 Patch = AbstractContextManager[object]
 
@@ -90,13 +90,13 @@ def reset_keeps_what_was_queued_and_under_way() -> Patch:
 
 
 def retransmission_is_tried_once_only() -> Patch:
-    def broken(self: Reliable, to: SiteId, now: Now, out: Out) -> None:
-        channel, now_us = self.channel(to), now.monotonic_us
+    def broken(self: Reliable, channel: Channel, now: Now, out: Out) -> None:
+        now_us = now.monotonic_us
         seqs = [seq for seq in channel.outgoing.overdue() if not channel.outgoing.unacknowledged[seq].again]
-        self.resend(to, seqs, now_us, out)
+        self.resend(channel, seqs, now_us, out)
         channel.resend_armed = False
         if seqs:
-            self.arm_resend(to, now_us, out)
+            self.arm_resend(channel, now_us, out)
 
     return patch.object(Reliable, "on_resend_timer", broken)
 

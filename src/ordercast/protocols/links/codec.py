@@ -20,6 +20,7 @@ from ordercast.core.events import (
     ViewClosed,
     ViewInstalled,
 )
+from ordercast.core.ids import SiteId
 from ordercast.core.layer import Waiting
 from ordercast.core.wire import BadBytes, Wire
 from ordercast.protocols.links.frames import Congestion, Reset, Unreliable
@@ -35,27 +36,38 @@ class Codec(Struct):
 
     def handle(self, event: Event, now: Now, out: Out) -> None:
         match event:
-            case FromAbove(message=Unreliable(message=message), to=int() as to):
-                out.send(to, Unreliable(self.encode(message)))
-            case FromAbove(message=Reset() as message, to=int() as to):
-                out.send(to, message)
+            case FromBelow(sender=sender, message=bytes() as data):
+                self.on_receive(sender, data, out)
             case FromAbove(message=message, to=int() as to):
-                out.send(to, self.encode(message))
+                out.send(to, self.encoded(message))
             case FromBelow(message=Congestion()):
                 out.deliver(event.sender, event.message)
-            case FromBelow(sender=sender, message=data):
-                try:
-                    message = self.wire.decode(data)
-                except BadBytes:
-                    out.record(Note("bad-bytes"))
-                else:
-                    out.deliver(sender, message)
+            case FromBelow():
+                out.record(Note("bad-bytes"))
             case Started() | Flush() | ViewInstalled() | ViewClosed():
                 pass
             case FromAbove() | TimerFired():
                 raise AssertionError(f"not for a codec: {event}")
             case _:
                 assert_never(event)
+
+    def on_receive(self, sender: SiteId, data: bytes, out: Out) -> None:
+        try:
+            message = self.wire.decode(data)
+        except BadBytes:
+            out.record(Note("bad-bytes"))
+        else:
+            out.deliver(sender, message)
+
+    def encoded(self, message: Any) -> bytes | Unreliable | Reset:
+        """The message as the links take it."""
+        match message:
+            case Unreliable(message=inner):
+                return Unreliable(self.encode(inner))
+            case Reset():
+                return message
+            case _:
+                return self.encode(message)
 
     def encode(self, message: Any) -> bytes:
         kind = type(self)

@@ -26,13 +26,16 @@ class Incoming(Struct):
 
     def follow(self, incarnation: int, stream: int) -> bool:
         """Whether frames of this stream count; a newer one than known replaces it."""
+        if stream == self.stream and incarnation == self.incarnation:
+            return True
         if (incarnation, stream) > (self.incarnation, self.stream):
             self.incarnation = incarnation
             self.stream = stream
             self.expected = 0
             self.early.clear()
             self.fragments.clear()
-        return (incarnation, stream) == (self.incarnation, self.stream)
+            return True
+        return False
 
     def receive(self, seq: int, parts: tuple[Part, ...]) -> list[bytes]:
         """A frame has arrived; returns the messages that are complete and in order now."""
@@ -66,4 +69,5 @@ class Incoming(Struct):
         if self.stream < 0:
             return None
         self.owes_ack = False
-        return Ack(self.incarnation, self.stream, self.expected, tuple(sorted(self.early)[:ACK_BEYOND_MAX]))
+        beyond = tuple(sorted(self.early)[:ACK_BEYOND_MAX]) if self.early else ()
+        return Ack(self.incarnation, self.stream, self.expected, beyond)

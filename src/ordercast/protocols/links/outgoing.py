@@ -68,6 +68,16 @@ class Outgoing(Struct):
         """The next frame to send and its number, if there is anything to send and the window is open."""
         if not self.queue or len(self.unacknowledged) >= WINDOW_FRAMES:
             return None
+        parts = self._take_parts(frame_bytes_max)
+        seq = self.next_seq
+        self.next_seq = seq + 1
+        self.unacknowledged[seq] = Sent(parts, now_us)
+        return seq, parts
+
+    def _take_parts(self, frame_bytes_max: int) -> tuple[Part, ...]:
+        """As many from the queue as fit into a frame."""
+        if len(self.queue) == 1:
+            return (self.queue.pop(),)
         size = count = 0
         for part in self.queue:
             size += len(part) if isinstance(part, bytes) else len(part[1])
@@ -76,36 +86,37 @@ class Outgoing(Struct):
             count += 1
         parts = tuple(self.queue[:count])
         del self.queue[:count]
-        seq = self.next_seq
-        self.next_seq = seq + 1
-        self.unacknowledged[seq] = Sent(parts, now_us)
-        return seq, parts
+        return parts
 
     def acknowledge(self, ack: Ack, now_us: int) -> list[int]:
         """Take an acknowledgement into account; returns the frames that it shows to be lost."""
         if ack.stream != self.stream:
             return []
+        under_way = self.unacknowledged
         arrived = []
-        for seq in self.unacknowledged:
+        for seq in under_way:
             if seq >= ack.below:
                 break
             arrived.append(seq)
-        arrived += [seq for seq in ack.beyond if seq in self.unacknowledged]
-        if not arrived:
+        arrived += ack.beyond
+        gone = [sent for seq in arrived if (sent := under_way.pop(seq, None)) is not None]
+        if not gone:
             return []
-        newest = self.unacknowledged[arrived[-1]]
-        if not newest.again:
-            self.round_trip.add(now_us - newest.sent_us)
-        newest_sent_us = max(self.unacknowledged[seq].sent_us for seq in arrived)
-        for seq in arrived:
-            del self.unacknowledged[seq]
+        if not gone[-1].again:
+            self.round_trip.add(now_us - gone[-1].sent_us)
         self.backoff = 0
-        return self._overtaken(newest_sent_us) if ack.beyond else []
+        return self._overtaken(max(sent.sent_us for sent in gone)) if ack.beyond else []
 
     def _overtaken(self, newest_sent_us: int) -> list[int]:
         """Frames sent well before one that has arrived: reordering does not explain that they are missing."""
         slack_us = (self.round_trip.mean_us or 0) // 4
-        return [seq for seq, sent in self.unacknowledged.items() if sent.sent_us + slack_us < newest_sent_us]
+        lost = []
+        for seq, sent in self.unacknowledged.items():
+            if sent.sent_us + slack_us < newest_sent_us:
+                lost.append(seq)
+            elif not sent.again:
+                break  # all behind it were sent later still
+        return lost
 
     def resend(self, seq: int, now_us: int) -> tuple[Part, ...]:
         """The parts of a frame that is sent once more."""

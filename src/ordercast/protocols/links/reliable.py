@@ -32,7 +32,7 @@ from ordercast.core.events import (
 )
 from ordercast.core.ids import SiteId
 from ordercast.core.layer import Waiting
-from ordercast.protocols.links.frames import Congestion, Frame, Reconnected, Reset, Unreliable
+from ordercast.protocols.links.frames import Congestion, Frame, Part, Reconnected, Reset, Unreliable
 from ordercast.protocols.links.incoming import Incoming
 from ordercast.protocols.links.outgoing import WINDOW_FRAMES, Outgoing
 
@@ -50,6 +50,7 @@ BURST_FRAMES = 8
 class Channel(Struct):
     """Both directions between this site and another."""
 
+    site: SiteId
     outgoing: Outgoing
     incoming: Incoming
     unanswered: int = 0
@@ -76,20 +77,23 @@ class Reliable(Struct):
             case FromBelow(sender=sender, message=message):
                 self.on_receive(sender, message, now, out)
             case FromAbove(message=bytes() as message, to=int() as to):
-                self.channel(to).outgoing.add(message, self.frame_bytes_max)
-                self.send_frames(to, now, out)
+                channel = self.channel(to)
+                channel.outgoing.add(message, self.frame_bytes_max)
+                self.send_frames(channel, now, out)
             case FromAbove(message=Unreliable() as message, to=int() as to):
                 out.send(to, message)
             case FromAbove(message=Reset(incarnation=incarnation), to=int() as to):
-                self.channel(to).outgoing.restart(incarnation)
-                self.tell_congestion(to, out)
+                channel = self.channel(to)
+                channel.outgoing.restart(incarnation)
+                self.tell_congestion(channel, out)
             case TimerFired(key=("ack", int(site))):
-                if self.channel(SiteId(site)).incoming.owes_ack:
-                    self.send_ack(SiteId(site), out)
+                channel = self.channel(SiteId(site))
+                if channel.incoming.owes_ack:
+                    self.send_ack(channel, out)
             case TimerFired(key=("pace", int(site))):
-                self.send_frames(SiteId(site), now, out)
+                self.send_frames(self.channel(SiteId(site)), now, out)
             case TimerFired(key=("resend", int(site))):
-                self.on_resend_timer(SiteId(site), now, out)
+                self.on_resend_timer(self.channel(SiteId(site)), now, out)
             case ViewInstalled() | ViewClosed() | Started() | Flush():
                 pass
             case FromAbove() | TimerFired():
@@ -100,68 +104,66 @@ class Reliable(Struct):
     def channel(self, site: SiteId) -> Channel:
         channel = self.channels.get(site)
         if channel is None:
-            channel = self.channels[site] = Channel(Outgoing(), Incoming())
+            channel = self.channels[site] = Channel(site, Outgoing(), Incoming())
         return channel
 
     # --- sending ---
 
-    def send_frames(self, to: SiteId, now: Now, out: Out) -> None:
+    def send_frames(self, channel: Channel, now: Now, out: Out) -> None:
         """Send what the window and the pace allow; the rest waits, and shares frames when its turn comes."""
-        channel, now_us = self.channel(to), now.monotonic_us
+        outgoing, now_us = channel.outgoing, now.monotonic_us
         if now_us - channel.burst_from_us >= PACE_US:
             channel.burst, channel.burst_from_us = 0, now_us
         while channel.burst < BURST_FRAMES:
-            frame = channel.outgoing.take_frame(self.frame_bytes_max, now_us)
+            frame = outgoing.take_frame(self.frame_bytes_max, now_us)
             if frame is None:
                 break
             channel.burst += 1
-            self.send_frame(to, *frame, out)
+            self.send_frame(channel, *frame, out)
         else:
-            if channel.outgoing.queue:
-                out.set_timer(("pace", to), channel.burst_from_us + PACE_US - now_us)
-        self.arm_resend(to, now_us, out)
-        self.tell_congestion(to, out)
+            if outgoing.queue:
+                out.set_timer(("pace", channel.site), channel.burst_from_us + PACE_US - now_us)
+        if not channel.resend_armed:
+            self.arm_resend(channel, now_us, out)
+        self.tell_congestion(channel, out)
 
-    def send_frame(self, to: SiteId, seq: int, parts: tuple[bytes | tuple[int, bytes], ...], out: Out) -> None:
-        channel = self.channel(to)
+    def send_frame(self, channel: Channel, seq: int, parts: tuple[Part, ...], out: Out) -> None:
         channel.unanswered = 0
         outgoing = channel.outgoing
-        frame = Frame(self.incarnation, outgoing.addressee, outgoing.stream, seq, parts, channel.incoming.ack())
-        out.send(to, frame)
+        ack = channel.incoming.ack()
+        out.send(channel.site, Frame(self.incarnation, outgoing.addressee, outgoing.stream, seq, parts, ack))
 
-    def send_ack(self, to: SiteId, out: Out) -> None:
-        self.send_frame(to, -1, (), out)
+    def send_ack(self, channel: Channel, out: Out) -> None:
+        self.send_frame(channel, -1, (), out)
 
-    def tell_congestion(self, to: SiteId, out: Out) -> None:
-        channel = self.channel(to)
+    def tell_congestion(self, channel: Channel, out: Out) -> None:
         under_way = len(channel.outgoing.unacknowledged)
         full = under_way >= WINDOW_FRAMES // 2 if channel.full else under_way >= WINDOW_FRAMES
         if full != channel.full:
             channel.full = full
-            out.deliver(to, Congestion(full))
+            out.deliver(channel.site, Congestion(full))
 
     # --- repair ---
 
-    def arm_resend(self, to: SiteId, now_us: int, out: Out) -> None:
+    def arm_resend(self, channel: Channel, now_us: int, out: Out) -> None:
         """One timer per link, for the oldest frame; sending more does not touch it."""
-        channel = self.channel(to)
         if self.repairs and not channel.resend_armed:
             deadline_us = channel.outgoing.deadline_us(ACK_DELAY_US)
             if deadline_us is not None:
                 channel.resend_armed = True
-                out.set_timer(("resend", to), max(0, deadline_us - now_us))
+                out.set_timer(("resend", channel.site), max(0, deadline_us - now_us))
 
-    def on_resend_timer(self, to: SiteId, now: Now, out: Out) -> None:
-        channel, now_us = self.channel(to), now.monotonic_us
+    def on_resend_timer(self, channel: Channel, now: Now, out: Out) -> None:
+        now_us = now.monotonic_us
         channel.resend_armed = False
         deadline_us = channel.outgoing.deadline_us(ACK_DELAY_US)
         if deadline_us is not None and deadline_us <= now_us:
-            self.resend(to, channel.outgoing.overdue(), now_us, out)
-        self.arm_resend(to, now_us, out)
+            self.resend(channel, channel.outgoing.overdue(), now_us, out)
+        self.arm_resend(channel, now_us, out)
 
-    def resend(self, to: SiteId, seqs: list[int], now_us: int, out: Out) -> None:
+    def resend(self, channel: Channel, seqs: list[int], now_us: int, out: Out) -> None:
         for seq in seqs:
-            self.send_frame(to, seq, self.channel(to).outgoing.resend(seq, now_us), out)
+            self.send_frame(channel, seq, channel.outgoing.resend(seq, now_us), out)
 
     # --- receiving ---
 
@@ -172,7 +174,8 @@ class Reliable(Struct):
             case Unreliable(message=inner):
                 out.deliver(sender, inner)
             case Reconnected():
-                self.resend(sender, list(self.channel(sender).outgoing.unacknowledged), now.monotonic_us, out)
+                channel = self.channel(sender)
+                self.resend(channel, list(channel.outgoing.unacknowledged), now.monotonic_us, out)
             case _:
                 assert_never(message)
 
@@ -182,27 +185,28 @@ class Reliable(Struct):
             return
         channel.outgoing.meet(frame.incarnation)
         if frame.to_incarnation not in (-1, self.incarnation):
-            self.send_ack(sender, out)  # meant for an earlier life of ours: tell who we are
+            self.send_ack(channel, out)  # meant for an earlier life of ours: tell who we are
             return
-        if frame.ack is not None and frame.ack.incarnation == self.incarnation:
-            lost = channel.outgoing.acknowledge(frame.ack, now.monotonic_us)
-            self.resend(sender, lost if self.repairs else [], now.monotonic_us, out)
+        ack = frame.ack
+        if ack is not None and ack.incarnation == self.incarnation:
+            lost = channel.outgoing.acknowledge(ack, now.monotonic_us)
+            if lost and self.repairs:
+                self.resend(channel, lost, now.monotonic_us, out)
             if channel.outgoing.queue or channel.full:
-                self.send_frames(sender, now, out)
+                self.send_frames(channel, now, out)
         if frame.seq >= 0:
-            self.on_numbered(sender, frame, out)
+            self.on_numbered(channel, frame, out)
 
-    def on_numbered(self, sender: SiteId, frame: Frame, out: Out) -> None:
-        channel = self.channel(sender)
+    def on_numbered(self, channel: Channel, frame: Frame, out: Out) -> None:
         incoming = channel.incoming
         in_order = frame.seq == incoming.expected
         for message in incoming.receive(frame.seq, frame.parts):
-            out.deliver(sender, message)
+            out.deliver(channel.site, message)
         channel.unanswered += 1
         if not in_order or channel.unanswered >= ACK_EVERY:
-            self.send_ack(sender, out)
+            self.send_ack(channel, out)
         elif channel.unanswered == 1:
-            out.set_timer(("ack", sender), ACK_DELAY_US)
+            out.set_timer(("ack", channel.site), ACK_DELAY_US)
 
     def waiting_for(self) -> Waiting | None:
         """Nothing is held up here: what is under way arrives, or the site is expelled and the stream reset."""

@@ -48,10 +48,10 @@ def outcome(holds: bool, measured: str, *, explained: bool = False, because: str
 
 def every_run_is_correct(results: Results) -> Outcome:
     """No run may violate what is promised, or stall. Every study claims so."""
-    bad = [(labels, result) for labels, result in results.entries if not result.good]
+    bad = [entry for entry in results.entries if not entry.result.good]
     if not bad:
         return outcome(bool(results.entries), f"{len(results.entries)} runs, all correct")
-    labels, result = bad[0]
+    labels, result, _ = bad[0]
     name = ", ".join(f"{label} {value}" for label, value in labels.items())
     if result.violations:
         what = result.violations[0]

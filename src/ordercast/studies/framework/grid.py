@@ -4,30 +4,42 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import get_context
-from typing import Any
+from typing import Any, NamedTuple
 
 from ordercast.core.errors import NotFit
 from ordercast.simulator.load import mean_rates
 from ordercast.simulator.scenario import Scenario, from_table
+from ordercast.studies.framework.measures import Measure
 from ordercast.verify.run import RunResult, run
 
 Point = tuple[int, dict[str, Any]]
 """A key, and the scenario to run, as nested tables."""
 
 
-def run_grid(points: Sequence[Point], workers: int | None = None) -> Iterator[tuple[int, RunResult]]:
-    """Run every point and yield its key and result as soon as it is there: in no particular order."""
+class Ran(NamedTuple):
+    """What came of one point."""
+
+    result: RunResult
+    figures: Mapping[str, float]
+
+
+def run_grid(
+    points: Sequence[Point], workers: int | None = None, measure: Callable[[], Measure] | None = None
+) -> Iterator[tuple[int, Ran]]:
+    """Run every point and yield its key and what came of it as soon as it is there: in no particular order.
+
+    `measure` makes an observer for each run; it must be importable by name, for it is called in other processes."""
     scenarios = [(key, from_table(table, f"run {key} of the grid")) for key, table in points]
     scenarios.sort(key=lambda point: -_work(point[1]))
     workers = min(workers or os.cpu_count() or 1, len(scenarios))
     if workers <= 1:
-        yield from map(_run, scenarios)
+        yield from (_run(point, measure) for point in scenarios)
     else:
-        yield from _in_pool(scenarios, workers)
+        yield from _in_pool(scenarios, workers, measure)
 
 
 def _work(scenario: Scenario) -> float:
@@ -36,15 +48,21 @@ def _work(scenario: Scenario) -> float:
     return sum(mean_rates(scenario, topology)) * scenario.duration_s * len(topology.names)
 
 
-def _run(point: tuple[int, Scenario]) -> tuple[int, RunResult]:
+def _run(point: tuple[int, Scenario], make_measure: Callable[[], Measure] | None) -> tuple[int, Ran]:
     key, scenario = point
-    return key, run(scenario)
+    if make_measure is None:
+        return key, Ran(run(scenario), {})
+    measure = make_measure()
+    result = run(scenario, observers=(measure,))
+    return key, Ran(result, measure.figures())
 
 
-def _in_pool(scenarios: Sequence[tuple[int, Scenario]], workers: int) -> Iterator[tuple[int, RunResult]]:
+def _in_pool(
+    scenarios: Sequence[tuple[int, Scenario]], workers: int, measure: Callable[[], Measure] | None
+) -> Iterator[tuple[int, Ran]]:
     pool = ProcessPoolExecutor(workers, get_context("spawn"), initializer=_leave_interrupts_to_the_parent)
     try:
-        for future in as_completed([pool.submit(_run, point) for point in scenarios]):
+        for future in as_completed([pool.submit(_run, point, measure) for point in scenarios]):
             yield future.result()
     except BrokenProcessPool as error:
         raise NotFit("a worker process was killed, perhaps for want of memory: run it again with more") from error

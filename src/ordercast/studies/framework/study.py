@@ -14,7 +14,8 @@ from ordercast.core.errors import WrongUse
 from ordercast.studies.framework.claims import CORRECT, Claim, Outcome, Verdict
 from ordercast.studies.framework.figures import Picture
 from ordercast.studies.framework.grid import run_grid
-from ordercast.studies.framework.results import Results, Run
+from ordercast.studies.framework.measures import Measure
+from ordercast.studies.framework.results import Entry, Results, Run
 from ordercast.studies.framework.tables import Table
 
 
@@ -39,6 +40,8 @@ class Study(Struct, frozen=True):
     tables: Callable[[Results], list[Table]]
     claims: tuple[Claim, ...]
     pictures: tuple[Picture, ...]
+    measure: Callable[[], Measure] | None = None
+    """What every run is measured by, beyond its latencies: `Results.figure` finds it."""
     notes: tuple[str, ...] = ()
     """What the papers leave open, and how it was read."""
 
@@ -64,11 +67,11 @@ def conduct(
     """Run a study's grid and judge its claims. `on_progress` is told how many runs of how many are done."""
     runs = study.grid(size)
     found = {}
-    for key, result in run_grid([(key, run.scenario) for key, run in enumerate(runs)], workers):
-        found[key] = result
+    for key, ran in run_grid([(key, run.scenario) for key, run in enumerate(runs)], workers, study.measure):
+        found[key] = ran
         if on_progress is not None:
             on_progress(len(found), len(runs))
-    return judge(study, size, Results([(run.labels, found[key]) for key, run in enumerate(runs)]))
+    return judge(study, size, Results(Entry(run.labels, *found[key]) for key, run in enumerate(runs)))
 
 
 def judge(study: Study, size: Size, results: Results) -> Studied:
