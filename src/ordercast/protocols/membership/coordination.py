@@ -88,8 +88,16 @@ def needs_change(local: Local, reachable: tuple[SiteId, ...], now_us: int) -> bo
     view = local.view
     complete = len(reachable) == len(view.members)
     restarted = any(site in view.members and not local.is_member(site, alive) for site, alive in local.alives.items())
+    if local.blocked or not complete or restarted or any(has_stopped(local, member) for member in reachable):
+        return True
     leaving = any(leaves(local, member) for member in reachable)
-    return local.blocked or not complete or restarted or leaving or bool(find_joiners(local, reachable, now_us))
+    return leaving or bool(find_joiners(local, reachable, now_us))
+
+
+def has_stopped(local: Local, member: SiteId) -> bool:
+    """Whether the member has stopped in our view: for somebody who has begun to change it, and may have given up."""
+    alive = local.alives.get(member)
+    return alive is not None and alive.stopped and alive.view == local.view
 
 
 def leaves(local: Local, member: SiteId) -> bool:

@@ -249,6 +249,7 @@ class ViewSynchrony(Struct, Generic[Payload]):
                 hears,
                 self.outside,
                 self.leaving,
+                self.phase != "open",
             )
             out.send(site, Unreliable(alive))
         coordination.coordinate(self, now, out)
