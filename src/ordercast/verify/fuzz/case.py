@@ -90,7 +90,9 @@ def run_case(chooser: Chooser, protocol: str | None = None, plant: Plant | None 
     scenario = from_table(case.table)
     names = tuple(scenario.site_names())
     checker, watch = GroupChecker(names, scenario.protocol.resilience), _Watch()
-    simulation = watch.simulation = Simulation(scenario, [checker, watch], chooser=chooser)
+    simulation = watch.simulation = Simulation(
+        scenario, [checker, watch], chooser=case.chooser(), retained_positions=case.retained_positions
+    )
     simulation.core = tuple(SiteId(site) for site in case.core)
     if plant is not None:
         plant(simulation)
