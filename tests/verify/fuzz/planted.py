@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import os
 from types import ModuleType
 
 from tests.verify.fuzz import bugs_in_groups, bugs_in_links, bugs_in_views
@@ -21,5 +22,5 @@ def _all_of(module: ModuleType, blind: bool) -> tuple[Planted, ...]:
 BUGS = (*_all_of(bugs_in_links, True), *_all_of(bugs_in_views, True), *_all_of(bugs_in_groups, True))
 
 if __name__ == "__main__":
-    for bug, found in search_all(BUGS):
-        print(bug.name, found, len(found.picks) if found else "NOT FOUND", sep=" | ", flush=True)
+    for bug, found in search_all(BUGS, processes=os.cpu_count() or 1):
+        print(f"    {bug.name!r}: {found},", flush=True)
