@@ -247,7 +247,7 @@ class ViewSynchrony(Struct, Generic[Payload]):
                 self.traffic.handed() if self.running else (),
                 suspects,
                 hears,
-                self.outside,
+                self.outside and not self.leaving,
                 self.leaving,
                 self.phase != "open",
             )
