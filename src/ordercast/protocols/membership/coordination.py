@@ -183,11 +183,13 @@ def try_to_choose(local: Local, now: Now, out: Out) -> None:
 
 
 def on_accepted(local: Local, sender: SiteId, accepted: Accepted, now: Now, out: Out) -> None:
-    """A member holds the cut and agrees."""
+    """A member holds the cut and agrees. One that is not to hold the order in the next view cannot vouch for it."""
     proposal = local.proposal
-    if proposal is not None and accepted.ballot == proposal.ballot and sender not in proposal.accepted:
+    if proposal is None or proposal.successor is None or accepted.ballot != proposal.ballot:
+        return
+    if sender not in proposal.accepted:
         proposal.accepted.append(sender)
-        proposal.whole = proposal.whole or accepted.whole
+        proposal.whole = proposal.whole or (accepted.whole and sender in proposal.successor.aligned)
         try_to_decide(local, now, out)
 
 
