@@ -70,6 +70,6 @@ def test_a_view_is_not_closed_with_a_successor_of_a_ballot_that_is_over() -> Non
     local, out = member(C), Effects()
     successor = Successor(View(ViewId(2), (A, C)), (Cut(A, 1, A),), (A, C), NO_FLOOR)
     succession.on_accept(local, A, Accept(VIEW.id, BALLOT, successor), NOW, out)
-    assert local.closing == (BALLOT, successor)
+    before = local.closing
     succession.on_prepare(local, B, Prepare(VIEW.id, (4, B)), NOW, out)
-    assert (local.closing, local.phase) == (None, "stopped")
+    assert (before, local.closing, local.phase) == ((BALLOT, successor), None, "stopped")

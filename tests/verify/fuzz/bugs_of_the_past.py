@@ -22,7 +22,7 @@ from ordercast.protocols.groups.messages import Beginning
 from ordercast.protocols.groups.site_group import SiteGroup
 from ordercast.protocols.links.reliable import Reliable
 from ordercast.protocols.membership import choice, coordination, succession
-from ordercast.protocols.membership.messages import Successor
+from ordercast.protocols.membership.messages import Ballot, Successor
 from ordercast.protocols.membership.traffic import Traffic
 from ordercast.protocols.membership.view_synchrony import ViewSynchrony
 from tests.verify.fuzz.patches import Patch, both
@@ -82,6 +82,18 @@ def nobody_sees_that_a_member_has_stopped() -> Patch:
         return False
 
     return patch.object(coordination, "has_stopped", never)
+
+
+def view_is_closed_with_a_successor_of_a_ballot_that_is_over() -> Patch:
+    """Finding 13."""
+    promise = succession.promise
+
+    def broken(local: Local, ballot: Ballot, now: Now, out: Out) -> None:
+        closing = local.closing
+        promise(local, ballot, now, out)
+        local.closing = closing
+
+    return patch.object(succession, "promise", broken)
 
 
 def snapshot_waits_until_what_is_final_reaches_into_the_view() -> Patch:
