@@ -22,11 +22,11 @@ Local = ViewSynchrony[Any]
 
 
 def promise_is_not_kept() -> Patch:
+    promise = succession.promise
+
     def broken(local: Local, ballot: Ballot, now: Now, out: Out) -> None:
-        if local.phase == "open":
-            local.phase = "stopped"
-        local.promised_us = now.monotonic_us
-        local.acceptor.promised = ballot
+        with patch.object(ViewSynchrony, "save"):
+            promise(local, ballot, now, out)
 
     return patch.object(succession, "promise", broken)
 

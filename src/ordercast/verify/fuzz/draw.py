@@ -15,6 +15,7 @@ from msgspec import Struct
 from ordercast.protocols.groups.log import RETAINED_POSITIONS
 from ordercast.protocols.ordering.catalogue import PROTOCOLS
 from ordercast.simulator.chooser import Chooser, SeededChooser
+from ordercast.verify.fuzz.aim import Aim, Leaving
 from ordercast.verify.fuzz.draw_faults import DELAYS_MS, FaultDraw
 
 SITES_MAX = 9
@@ -34,6 +35,8 @@ class Case(Struct, frozen=True):
 
     table: dict[str, Any]
     core: tuple[int, ...]
+    waiting: tuple[Aim | Leaving, ...]
+    """What no scenario can say."""
     retained_positions: int
     luck: int
 
@@ -82,7 +85,7 @@ class Draw:
             "traffic": [{"sites": self._names, **self._load}, *({**self._load, **entry} for entry in self._more)],
             "fault": self._faults.all(self._names, core, self._duration_s),
         }
-        return Case(table, core, self._retained_positions, luck)
+        return Case(table, core, tuple(self._faults.waiting), self._retained_positions, luck)
 
     def _changes(self) -> tuple[Callable[[], None], ...]:
         """Whatever may be made different. New ones go to the end, so that pinned lists of picks keep their meaning."""

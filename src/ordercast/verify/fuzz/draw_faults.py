@@ -5,9 +5,10 @@ Faults that touch the *core*, a majority of the sites, end with the traffic; all
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from ordercast.simulator.chooser import Chooser
+from ordercast.verify.fuzz.aim import Aim, Leaving
 
 FAULTS_MAX = 12
 DELAYS_MS = (1.0, 20.0, 5.0, 60.0, 0.2, 200.0, 500.0)
@@ -27,8 +28,12 @@ KINDS = (
     "clock-drift",
     "clock-step",
     "outage",
+    "crash-in-change",
+    "cut-in-change",
+    "leave",
 )
 """New ones go to the end, so that pinned lists of picks keep their meaning."""
+PHASES = ("closed", "stopped", "aligning")
 ENDS = 2
 """So many picks, beside 0, mean *no more faults*: there are about five as a rule."""
 AT_STEPS = 200
@@ -44,6 +49,8 @@ class FaultDraw:
         self._pick = chooser.pick
         self._names: list[str] = []
         self._core: tuple[int, ...] = ()
+        self.waiting: list[Aim | Leaving] = []
+        """Those that no scenario can say."""
 
     def all(self, names: list[str], core: tuple[int, ...], duration_s: float) -> list[Fault]:
         """Any number of them, up to `FAULTS_MAX`, in the order of time."""
@@ -73,6 +80,9 @@ class FaultDraw:
                 return _outage(self._names, at_s, heal_s)
             case "pause":
                 return [{"kind": kind, "at_s": at_s, "sites": [self._site()], "for_s": round(heal_s - at_s, 6)}]
+            case "crash-in-change" | "cut-in-change" | "leave":
+                self._wait(kind, at_s, heal_s)
+                return []
             case "partition" | "one-way":
                 return self._partition(at_s, heal_s, kind == "one-way")
             case "clock-drift":
@@ -87,6 +97,13 @@ class FaultDraw:
         if victim not in self._core and self._pick(2):
             return [{"kind": "crash", "at_s": at_s, "sites": [self._names[victim]]}]
         return _outage([self._names[victim]], at_s, heal_s)
+
+    def _wait(self, kind: str, at_s: float, heal_s: float) -> None:
+        if kind != "leave":
+            what: Literal["crash", "cut"] = "crash" if kind == "crash-in-change" else "cut"
+            self.waiting.append(Aim(at_s, heal_s, what, self._one(PHASES), self._pick(len(self._names))))
+        elif (site := self._pick(len(self._names))) not in self._core:
+            self.waiting.append(Leaving(at_s, site))
 
     def _partition(self, at_s: float, heal_s: float, one_way: bool) -> list[Fault]:
         chosen = 1 + self._pick((1 << len(self._names)) - 2)
