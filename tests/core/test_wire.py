@@ -5,13 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ordercast.core.layer import Layer
-from ordercast.core.stack import stacked
+from ordercast.core.stack import Stack, stacked
 from ordercast.core.wire import BadBytes, Wire
+from ordercast.protocols.full import Life, full_stack
 from ordercast.protocols.links.fifo import Fifo
+from ordercast.protocols.links.reliable import Reliable
 from ordercast.protocols.ordering.catalogue import PROTOCOLS
 from tests.layers import layer_of, sites
 from tests.strategies import struct_types_in, values_of
@@ -23,7 +25,15 @@ def over_fifo(layer: Layer) -> Layer:
     return stacked((layer, Fifo(members[0], members)))
 
 
+def in_a_group(layer: Layer) -> Any:
+    """What site groups and view synchrony exchange, wrapped around the messages of an ordering protocol."""
+    stack = full_stack(layer, Life(members[0], members), resilience=0)
+    return Stack(stack.layers[:2]).WIRE
+
+
 WIRES: dict[str, Any] = {
+    "links": Reliable.WIRE,
+    "hybrid in a group": in_a_group(layer_of("hybrid")),
     **{name: layer_of(name).WIRE for name in sorted(PROTOCOLS)},
     **{f"{name} over fifo": over_fifo(layer_of(name)).WIRE for name in sorted(PROTOCOLS)},
 }
@@ -50,6 +60,7 @@ def test_every_message_type_is_drawn(name: str) -> None:
     """Else the round trip could pass by drawing but one of them."""
     drawn = set()
 
+    @settings(max_examples=100 * len(struct_types_in(WIRES[name])), derandomize=True)
     @given(values_of(WIRES[name]))
     def draw(message: Any) -> None:
         drawn.add(type(message))

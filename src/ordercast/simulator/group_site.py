@@ -38,9 +38,9 @@ class GroupSite(SimulatedSite):
 
     # --- lives ---
 
-    def boot(self, ordering: Layer, sites: tuple[SiteId, ...], resilience: int) -> None:
+    def boot(self, ordering: Layer, sites: tuple[SiteId, ...], resilience: int, retained_positions: int) -> None:
         """Begin a life."""
-        recovered = Recovered(self.saved.get("0/group"), tuple(self.log), self.final)
+        recovered = Recovered(self.saved.get("0/group"), tuple(self.log), self.final, retained_positions)
         life = Life(self.id, sites, self.incarnation, self.now().monotonic_us, self.saved.get("1/acceptor"), recovered)
         self.layer = full_stack(ordering, life, resilience)
         self.handle(Started())

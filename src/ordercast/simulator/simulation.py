@@ -16,6 +16,7 @@ from ordercast.core.layer import Layer
 from ordercast.core.messages import Bundle, Level
 from ordercast.core.stack import stacked
 from ordercast.core.views import View
+from ordercast.protocols.groups.log import RETAINED_POSITIONS
 from ordercast.protocols.links.fifo import Fifo
 from ordercast.protocols.ordering.catalogue import PROTOCOLS, SITES
 from ordercast.protocols.ordering.setup import Setup
@@ -50,8 +51,12 @@ class Simulation:
         *,
         chooser: Chooser | None = None,
         build: BuildLayer | None = None,
+        retained_positions: int = RETAINED_POSITIONS,
     ) -> None:
-        """`build` replaces the scenario's protocol, so that tests can plant bugs."""
+        """`build` replaces the scenario's protocol, so that tests can plant bugs.
+
+        A live group keeps `retained_positions` of its final order for members that come back.
+        """
         self.scenario = scenario
         self.topology = scenario.topology()
         self.now_us = 0
@@ -79,6 +84,7 @@ class Simulation:
         self.core = self.topology.sites
         """The sites of a live group whose agreement ends the drain."""
         self._build = build or PROTOCOLS[scenario.protocol.name].build
+        self._retained_positions = retained_positions
         for observer in self.observers:
             observer.on_start(self)
         self._start()
@@ -106,7 +112,8 @@ class Simulation:
             site.handle(ViewInstalled(View(ViewId(1), members)))
 
     def _boot(self, site: GroupSite) -> None:
-        site.boot(self._ordering(site.id), self.topology.sites, self.scenario.protocol.resilience)
+        resilience = self.scenario.protocol.resilience
+        site.boot(self._ordering(site.id), self.topology.sites, resilience, self._retained_positions)
 
     def _group_sites(self, sites: Sequence[SiteId]) -> list[GroupSite]:
         return [site for site in self.sites if site.id in sites and isinstance(site, GroupSite)]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
 from typing import Any
 from unittest.mock import patch
 
@@ -18,8 +17,8 @@ from ordercast.protocols.groups.finality import Finality
 from ordercast.protocols.groups.log import Base, Log, Sessions
 from ordercast.protocols.groups.site_group import SiteGroup
 from ordercast.protocols.ordering.merge import Merge
+from tests.verify.fuzz.patches import Patch
 
-Patch = AbstractContextManager[object]
 Group = SiteGroup[Any]
 
 

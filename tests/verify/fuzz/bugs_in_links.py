@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
 from typing import Any
 from unittest.mock import patch
 
@@ -15,8 +14,7 @@ from ordercast.protocols.links.frames import Ack, Part
 from ordercast.protocols.links.incoming import Incoming
 from ordercast.protocols.links.outgoing import Outgoing
 from ordercast.protocols.links.reliable import Channel, Reliable
-
-Patch = AbstractContextManager[object]
+from tests.verify.fuzz.patches import Patch
 
 
 def ack_of_another_stream_is_accepted() -> Patch:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
 from typing import Any
 from unittest.mock import patch
 
@@ -17,17 +16,17 @@ from ordercast.protocols.membership import choice, coordination, succession
 from ordercast.protocols.membership.messages import NO_FLOOR, Accept, Ballot, Close, Cut, Decided, Direct, Successor
 from ordercast.protocols.membership.traffic import Sender, Traffic
 from ordercast.protocols.membership.view_synchrony import ViewSynchrony
+from tests.verify.fuzz.patches import Patch, both
 
-Patch = AbstractContextManager[object]
 Local = ViewSynchrony[Any]
 
 
 def promise_is_not_kept() -> Patch:
+    promise = succession.promise
+
     def broken(local: Local, ballot: Ballot, now: Now, out: Out) -> None:
-        if local.phase == "open":
-            local.phase = "stopped"
-        local.promised_us = now.monotonic_us
-        local.acceptor.promised = ballot
+        with patch.object(ViewSynchrony, "save"):
+            promise(local, ballot, now, out)
 
     return patch.object(succession, "promise", broken)
 
@@ -78,22 +77,7 @@ def view_is_closed_without_what_is_missing() -> Patch:
         out.deliver(local.me, Close(successor))
 
     assert close is not closes
-    return _both(patch.object(Traffic, "missing", nothing_missing), patch.object(succession, "close", closes))
-
-
-class _both:
-    """Two patches at once."""
-
-    def __init__(self, *patches: Any) -> None:
-        self._patches = patches
-
-    def __enter__(self) -> None:
-        for each in self._patches:
-            each.__enter__()
-
-    def __exit__(self, *error: Any) -> None:
-        for each in reversed(self._patches):
-            each.__exit__(*error)
+    return both(patch.object(Traffic, "missing", nothing_missing), patch.object(succession, "close", closes))
 
 
 def standing_counts_though_the_view_is_being_closed() -> Patch:
@@ -111,7 +95,7 @@ def standing_counts_though_the_view_is_being_closed() -> Patch:
         else:
             on_direct(self, sender, direct, out)
 
-    return _both(patch.object(ViewSynchrony, "handle", sends), patch.object(ViewSynchrony, "on_direct", takes))
+    return both(patch.object(ViewSynchrony, "handle", sends), patch.object(ViewSynchrony, "on_direct", takes))
 
 
 def stable_as_soon_as_one_other_has_it() -> Patch:

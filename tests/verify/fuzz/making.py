@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import AbstractContextManager
-from itertools import islice
+from unittest.mock import patch
 
 from msgspec import Struct
 
+from ordercast.simulator import simulation
 from ordercast.simulator.chooser import Chooser, RecordingChooser, ReplayingChooser
 from ordercast.verify.fuzz.campaign import chooser_of
 from ordercast.verify.fuzz.case import run_case
@@ -21,6 +22,12 @@ SEEDS = range(500)
 
 PICKS_MAX = 20
 """So short must the case be that shows it."""
+
+SHRUNK_MAX = 3
+"""So many failing seeds are made small before the shortest case must do."""
+
+DRAIN_US = 20_000_000
+"""A small case that has not settled so long after its traffic does not settle at all, as a rule."""
 
 
 class Planted(Struct, frozen=True):
@@ -48,7 +55,8 @@ class Found(Struct, frozen=True):
 def failure_of(chooser: Chooser) -> str | None:
     """What is wrong in a case. With a bug inside, any error is a way to notice it."""
     try:
-        return run_case(chooser).failure
+        with patch.object(simulation, "DRAIN_LIMIT_US", DRAIN_US):
+            return run_case(chooser).failure
     except Exception as error:
         return f"{type(error).__name__}: {error}"
 
@@ -65,14 +73,8 @@ def find(bug: Planted, seeds: Iterable[int] = SEEDS) -> int | None:
         return next((seed for seed in seeds if failure_of(chooser_of(seed))), None)
 
 
-def failing_seeds(bug: Planted, count: int) -> list[int]:
-    """The first few such seeds."""
-    with bug.plant():
-        return list(islice((seed for seed in SEEDS if failure_of(chooser_of(seed))), count))
-
-
 def shrunk(bug: Planted, seed: int) -> Found:
-    """The smallest case found that fails with the bug inside, and passes without."""
+    """The smallest case found that fails with the bug inside as the seed does."""
     with bug.plant():
         recording = RecordingChooser(chooser_of(seed))
         first = failure_of(recording)
@@ -88,17 +90,22 @@ def shrunk(bug: Planted, seed: int) -> Found:
 
 
 def search(bug: Planted) -> Found | None:
-    """Find a bug and make its case small; a second and third seed if the first does not shrink far enough."""
+    """Find a bug and make its case small; from other seeds too, if the first does not shrink far enough."""
     best: Found | None = None
-    for seed in failing_seeds(bug, 1):
-        best = shrunk(bug, seed)
-    if best is None or len(best.picks) <= PICKS_MAX:
-        return best
-    others = [shrunk(bug, seed) for seed in failing_seeds(bug, 3)[1:]]
-    return min([best, *others], key=lambda found: len(found.picks))
+    first = 0
+    for _ in range(SHRUNK_MAX):
+        seed = find(bug, range(first, SEEDS.stop))
+        if seed is None:
+            break
+        found = shrunk(bug, seed)
+        best = found if best is None else min(best, found, key=lambda each: len(each.picks))
+        if len(best.picks) <= PICKS_MAX:
+            break
+        first = seed + 1
+    return best
 
 
-def search_all(bugs: tuple[Planted, ...]) -> Iterable[tuple[Planted, Found | None]]:
-    """All of them on all processors, in order."""
-    with ProcessPoolExecutor() as pool:
+def search_all(bugs: tuple[Planted, ...], processes: int) -> Iterable[tuple[Planted, Found | None]]:
+    """All of them, in order."""
+    with ProcessPoolExecutor(processes) as pool:
         yield from zip(bugs, pool.map(search, bugs), strict=True)

@@ -1,4 +1,4 @@
-"""A slice of the fuzzer's seeds, that a seed is a whole case, and failures of the past."""
+"""A slice of the fuzzer's seeds, and that a seed is a whole case."""
 
 from __future__ import annotations
 
@@ -10,9 +10,6 @@ from ordercast.verify.fuzz.case import run_case
 
 SLICE = 200
 SHARE = 10
-
-PAST_FAILURES: dict[str, list[int]] = {}
-"""By what was wrong: the shrunk picks, as `ordercast fuzz --shrink` prints them. Every one passes now."""
 
 
 @pytest.mark.slow
@@ -51,8 +48,3 @@ def test_totals_add_up() -> None:
         totals.add(outcome)
     assert (totals.seeds, totals.failures) == (2, 0)
     assert totals.events == sum(outcome.events for outcome in outcomes)
-
-
-@pytest.mark.parametrize("name", PAST_FAILURES)
-def test_what_once_failed_passes(name: str) -> None:
-    assert replay(PAST_FAILURES[name]).failure is None

@@ -17,7 +17,7 @@ from ordercast.core.ids import SiteId
 from ordercast.core.messages import Bundle
 from ordercast.protocols.groups import view_changes
 from ordercast.protocols.groups.log import Base, Sessions, first_difference
-from ordercast.protocols.groups.messages import Fetch, Supplement
+from ordercast.protocols.groups.messages import Beginning, Fetch, Supplement
 
 if TYPE_CHECKING:
     from ordercast.protocols.groups.site_group import SiteGroup
@@ -49,10 +49,10 @@ def on_supplement(group: Group, supplement: Supplement, now: Now, out: Out) -> N
     """Some of what is missing, or the last of it."""
     if group.aligned:
         return
-    if supplement.snapshot is not None and supplement.base is not None:
-        take_snapshot(group, supplement.snapshot, supplement.base, supplement.sessions, out)
-        align(group, supplement.sessions, now, out)
-        return
+    if supplement.begin is not None:
+        if supplement.begin.snapshot.position <= group.log.final:
+            return  # of a donor asked before, and too late
+        take_snapshot(group, supplement.begin, out)
     start = group.fetched[-1].end if group.fetched else group.log.final
     if supplement.entries and supplement.entries[0].position == start:
         group.fetched.extend(supplement.entries)
@@ -92,14 +92,16 @@ def retract(group: Group, position: int, out: Out) -> None:
     out.deliver(group.me, Retracted(position))
 
 
-def take_snapshot(group: Group, snapshot: Snapshot, base: Base, sessions: Sessions, out: Out) -> None:
+def take_snapshot(group: Group, begin: Beginning, out: Out) -> None:
     """Begin with others' state."""
     if group.log.length > group.log.final:
         retract(group, group.log.final, out)
     group.cautious.clear()
     group.fetched.clear()
-    group.log.restart_at(base, sessions.copy())
-    out.deliver(group.me, snapshot)
+    delivered = group.log.sessions.unordered
+    group.log.restart_at(Base(begin.snapshot.position, begin.digest, begin.roles), begin.sessions.copy())
+    group.log.sessions.unordered = delivered  # what has been delivered here stays so; `align` adds what others have
+    out.deliver(group.me, begin.snapshot)
 
 
 def align(group: Group, sessions: Sessions, now: Now, out: Out) -> None:
@@ -135,22 +137,30 @@ def on_fetch(group: Group, asker: SiteId, wanted: Fetch, out: Out) -> None:
 
 
 def want_snapshot(group: Group, asker: SiteId, out: Out) -> None:
-    """Too far behind for entries. A snapshot is taken of what is final, and must reach into this view."""
-    if group.log.final >= group.start_of_view.position:
-        group.snapshot_for.append(asker)
-        out.deliver(group.me, SnapshotWanted(group.log.final))
+    """Too far behind for entries alone. A snapshot is taken of what is final, and tentative entries come with it."""
+    group.snapshot_for.append(asker)
+    out.deliver(group.me, SnapshotWanted(group.log.final))
 
 
 def send_snapshot(group: Group, snapshot: Snapshot, out: Out) -> None:
     """The participants have answered."""
     digest = group.log.digest_at(snapshot.position)
     askers, group.snapshot_for = group.snapshot_for, []
-    if digest is None or snapshot.position < group.start_of_view.position:
+    if digest is None:
         return
-    sessions = group.sessions_at_start.copy()
-    for entry in group.log.slice(group.start_of_view.position, snapshot.position):
+    end = max(snapshot.position, group.start_of_view.position)
+    entries = tuple(group.log.slice(snapshot.position, end)[:FETCH_ENTRIES_MAX])
+    roles = group.log.roles_at(snapshot.position)
+    begin = Beginning(snapshot, digest, roles, sessions_at(group, snapshot.position))
+    for asker in askers:
+        out.send(asker, Supplement(entries, end, sessions_at(group, end), begin))
+
+
+def sessions_at(group: Group, position: int) -> Sessions:
+    """Who had sent what at a position that the log still reaches."""
+    log = group.log
+    sessions = Sessions(dict(log.sessions_at_base.ordered), dict(group.sessions_at_start.unordered))
+    for entry in log.slice(log.base.position, position):
         if isinstance(entry.content, Bundle):
             sessions.take(entry.content, ordered=True)
-    for asker in askers:
-        base = Base(snapshot.position, digest, group.log.roles_at(snapshot.position))
-        out.send(asker, Supplement((), snapshot.position, sessions, snapshot, base))
+    return sessions

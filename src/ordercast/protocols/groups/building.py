@@ -14,7 +14,7 @@ from ordercast.core.layer import Layer
 from ordercast.core.views import View
 from ordercast.protocols.groups.causal import Causal
 from ordercast.protocols.groups.finality import Finality
-from ordercast.protocols.groups.log import Log
+from ordercast.protocols.groups.log import RETAINED_POSITIONS, Log
 from ordercast.protocols.groups.messages import GroupMessage, Ordering, Private
 from ordercast.protocols.groups.saved import Saved
 from ordercast.protocols.groups.site_group import SiteGroup
@@ -33,18 +33,19 @@ def _group_type(ordering: Any) -> Any:
 
 
 class Recovered(Struct, frozen=True):
-    """What an earlier life of the site has left."""
+    """What an earlier life of the site has left, and how much to keep for others."""
 
     saved: bytes | None = None
     """What the group saved last."""
     entries: tuple[Entry, ...] = ()
     """Of the ordered log, at least those from the saved base on."""
     final: int = 0
+    retained_positions: int = RETAINED_POSITIONS
 
 
 def group_over(ordering: Layer, me: SiteId, resilience: int, aligned: bool, recovered: Recovered) -> SiteGroup[Any]:
     """A site group that comes up, for the first time or after an earlier life."""
-    log = Log()
+    log = Log(retained_positions=recovered.retained_positions)
     if recovered.saved is not None:
         known = msgspec.msgpack.decode(recovered.saved, type=Saved)
         log.restart_at(known.base, known.sessions)

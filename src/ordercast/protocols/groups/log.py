@@ -92,6 +92,7 @@ class Log(Struct):
     entries: list[Entry] = []
     final: int = 0
     sessions: Sessions = field(default_factory=Sessions)
+    retained_positions: int = RETAINED_POSITIONS
 
     @property
     def length(self) -> int:
@@ -123,8 +124,8 @@ class Log(Struct):
     def finalize(self, below: int) -> None:
         """Everything below is final; what is far below need not be kept."""
         self.final = below
-        if self.entries and self.entries[0].position < below - 2 * RETAINED_POSITIONS:
-            keep_from = self.index_at(below - RETAINED_POSITIONS)
+        if self.entries and self.entries[0].position < below - 2 * self.retained_positions:
+            keep_from = self.index_at(below - self.retained_positions)
             for entry in self.entries[:keep_from]:
                 if isinstance(entry.content, Bundle):
                     self.sessions_at_base.take(entry.content, ordered=True)

@@ -10,7 +10,7 @@ from ordercast.core.deliveries import Snapshot
 from ordercast.core.entries import Entry
 from ordercast.core.ids import SiteId
 from ordercast.core.messages import Bundle
-from ordercast.protocols.groups.log import Base, Sessions
+from ordercast.protocols.groups.log import Roles, Sessions
 
 Inner = TypeVar("Inner")
 
@@ -52,16 +52,26 @@ class Fetch(Struct, frozen=True, array_like=True, tag="fetch"):
     """Of the asker's order below `start`, which is final there."""
 
 
+class Beginning(Struct, frozen=True, array_like=True):
+    """Where a member begins that is too far behind for entries alone."""
+
+    snapshot: Snapshot
+    digest: int
+    """Of the order below the snapshot's position."""
+    roles: Roles
+    sessions: Sessions
+    """At that position."""
+
+
 class Supplement(Struct, frozen=True, array_like=True, tag="supplement"):
-    """Entries of the order from where a member asked, up to the beginning of the view; or a snapshot."""
+    """Entries of the order from where a member asked, or from a snapshot on, up to the beginning of the view."""
 
     entries: tuple[Entry, ...]
     end: int
     """Where the order stands as the view begins: the asker is done when it has all up to here."""
     sessions: Sessions
-    snapshot: Snapshot | None = None
-    base: Base | None = None
-    """The order below the snapshot's position, if there is a snapshot."""
+    """At `end`."""
+    begin: Beginning | None = None
 
 
 GroupMessage = Unordered | Standing | Fetch | Supplement

@@ -88,8 +88,16 @@ def needs_change(local: Local, reachable: tuple[SiteId, ...], now_us: int) -> bo
     view = local.view
     complete = len(reachable) == len(view.members)
     restarted = any(site in view.members and not local.is_member(site, alive) for site, alive in local.alives.items())
+    if local.blocked or not complete or restarted or any(has_stopped(local, member) for member in reachable):
+        return True
     leaving = any(leaves(local, member) for member in reachable)
-    return local.blocked or not complete or restarted or leaving or bool(find_joiners(local, reachable, now_us))
+    return leaving or bool(find_joiners(local, reachable, now_us))
+
+
+def has_stopped(local: Local, member: SiteId) -> bool:
+    """Whether the member has stopped in our view: for somebody who has begun to change it, and may have given up."""
+    alive = local.alives.get(member)
+    return alive is not None and alive.stopped and alive.view == local.view
 
 
 def leaves(local: Local, member: SiteId) -> bool:
@@ -175,11 +183,13 @@ def try_to_choose(local: Local, now: Now, out: Out) -> None:
 
 
 def on_accepted(local: Local, sender: SiteId, accepted: Accepted, now: Now, out: Out) -> None:
-    """A member holds the cut and agrees."""
+    """A member holds the cut and agrees. One that is not to hold the order in the next view cannot vouch for it."""
     proposal = local.proposal
-    if proposal is not None and accepted.ballot == proposal.ballot and sender not in proposal.accepted:
+    if proposal is None or proposal.successor is None or accepted.ballot != proposal.ballot:
+        return
+    if sender not in proposal.accepted:
         proposal.accepted.append(sender)
-        proposal.whole = proposal.whole or accepted.whole
+        proposal.whole = proposal.whole or (accepted.whole and sender in proposal.successor.aligned)
         try_to_decide(local, now, out)
 
 

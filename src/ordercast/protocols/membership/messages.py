@@ -57,6 +57,8 @@ class Alive(Struct, frozen=True, array_like=True, tag="alive"):
     hears: tuple[SiteId, ...]
     joining: bool
     leaving: bool
+    stopped: bool
+    """Whether the sender takes no more messages in its view, since somebody has begun to change it."""
 
 
 class Prepare(Struct, frozen=True, array_like=True, tag="prepare"):

@@ -62,6 +62,8 @@ def promise(local: Local, ballot: Ballot, now: Now, out: Out) -> None:
         local.promised_us = now.monotonic_us
         local.acceptor.promised = ballot
         local.save(out)
+        if local.closing is not None and local.closing[0] is not None:
+            local.closing = None  # the view must not be closed with what may not be agreed to any more
 
 
 def on_progress(local: Local, progress: Progress, now: Now, out: Out) -> None:

@@ -247,8 +247,9 @@ class ViewSynchrony(Struct, Generic[Payload]):
                 self.traffic.handed() if self.running else (),
                 suspects,
                 hears,
-                self.outside,
+                self.outside and not self.leaving,
                 self.leaving,
+                self.phase != "open",
             )
             out.send(site, Unreliable(alive))
         coordination.coordinate(self, now, out)

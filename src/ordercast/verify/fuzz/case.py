@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from msgspec import Struct
 
 from ordercast.core.deliveries import Delivery, Entered
 from ordercast.core.ids import SiteId
 from ordercast.simulator.chooser import Chooser
-from ordercast.simulator.group_site import GroupSite
 from ordercast.simulator.observer import Observer
 from ordercast.simulator.scenario import Fault, from_table
 from ordercast.simulator.simulation import Simulation
+from ordercast.verify.fuzz import aim
 from ordercast.verify.fuzz.draw import Case, Draw
+from ordercast.verify.fuzz.phases import group_sites, layers_of, phase_of
 from ordercast.verify.group.checker import GroupChecker
 
 Plant = Callable[[Simulation], None]
@@ -57,41 +57,18 @@ class _Watch(Observer):
             self.met[key] = self.met.get(key, 0) + 1
 
 
-def group_sites(simulation: Simulation) -> list[GroupSite]:
-    """The sites of a live group."""
-    return [site for site in simulation.sites if isinstance(site, GroupSite)]
-
-
-def phase_of(site: GroupSite) -> str:
-    """What a site is doing with regard to its view."""
-    if site.crashed:
-        return "down"
-    group, views = layers_of(site)
-    if views.view.id == 0:
-        return "starting"
-    if views.outside or not views.running:
-        return "outside"
-    if views.blocked:
-        return "blocked"
-    if views.phase != "open":
-        return str(views.phase)
-    return "steady" if group.aligned else "aligning"
-
-
-def layers_of(site: GroupSite) -> tuple[Any, Any]:
-    """The site group and the view synchrony of a site."""
-    layers = site.layer.layers
-    return layers[0], layers[1]
-
-
 def run_case(chooser: Chooser, protocol: str | None = None, plant: Plant | None = None) -> Outcome:
     """Draw a case and run it; `failure` says what is wrong, beginning with the property's name and a colon."""
     case = Draw(chooser, protocol).case()
     scenario = from_table(case.table)
     names = tuple(scenario.site_names())
     checker, watch = GroupChecker(names, scenario.protocol.resilience), _Watch()
-    simulation = watch.simulation = Simulation(scenario, [checker, watch], chooser=chooser)
+    simulation = watch.simulation = Simulation(
+        scenario, [checker, watch], chooser=case.chooser(), retained_positions=case.retained_positions
+    )
     simulation.core = tuple(SiteId(site) for site in case.core)
+    for each in case.waiting:
+        aim.schedule(each, simulation)
     if plant is not None:
         plant(simulation)
     failure = _run(simulation, checker, case)

@@ -7,6 +7,9 @@ from collections.abc import Callable
 RUNS_MAX = 1500
 """So many shorter or lower lists are tried at the most."""
 
+SIZES = (32, 16, 8, 7, 6, 5, 4, 3, 2, 1)
+"""So many neighbours are left out together: a fault or a change of settings takes up to seven picks."""
+
 Fails = Callable[[list[int]], bool]
 
 
@@ -42,17 +45,19 @@ def shrink(picks: list[int], fails: Fails) -> list[int]:
     """A list that still fails and is much shorter, as a rule."""
     search = _Search(without_trailing_zeros(picks), fails)
     _cut_tail(search)
+    _lower(search, 0)  # as a rule it says how large everything is, and small cases run faster
     before: list[int] | None = None
     while search.picks != before:
         before = search.picks
-        for size in (32, 8, 4, 2, 1):
+        for size in SIZES:
             _leave_out(search, size)
-        _lower(search)
+        for at in range(len(search.picks)):
+            _lower(search, at)
     return search.picks
 
 
 def _cut_tail(search: _Search) -> None:
-    """Most picks are delays; often none of them matters."""
+    """What comes late often does not matter."""
     keep = 0
     while keep < len(search.picks) and not search.accepts(search.picks[:keep]):
         keep = max(1, keep * 2)
@@ -62,21 +67,19 @@ def _leave_out(search: _Search, size: int) -> None:
     at = 0
     while at < len(search.picks):
         picks = search.picks
-        if search.accepts(picks[:at] + picks[at + size :]):
-            continue
-        search.accepts(picks[:at] + [0] * size + picks[at + size :])
-        at += size
+        if not search.accepts(picks[:at] + picks[at + size :]):
+            at += max(1, size // 8)
 
 
-def _lower(search: _Search) -> None:
-    for at in range(len(search.picks)):
-        while _lower_one(search, at, halve=True) or _lower_one(search, at, halve=False):
-            pass
+def _lower(search: _Search, at: int) -> None:
+    """Take off as much as can be taken off, and then ever less."""
+    step = _value(search, at)
+    while step:
+        picks = search.picks
+        if not search.accepts([*picks[:at], picks[at] - step, *picks[at + 1 :]]):
+            step //= 2
+        step = min(step, _value(search, at))
 
 
-def _lower_one(search: _Search, at: int, halve: bool) -> bool:
-    picks = search.picks
-    if at >= len(picks) or picks[at] == 0:
-        return False
-    value = picks[at] // 2 if halve else picks[at] - 1
-    return search.accepts([*picks[:at], value, *picks[at + 1 :]])
+def _value(search: _Search, at: int) -> int:
+    return search.picks[at] if at < len(search.picks) else 0

@@ -1,0 +1,48 @@
+"""The fuzzer is trusted because it finds planted bugs: the small cases that show them, and pass without them.
+
+Bugs of the past are among them, so these are the regression tests of what the fuzzer has found, too.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from ordercast.simulator.chooser import ReplayingChooser
+from tests.verify.fuzz.making import PICKS_MAX, SEEDS, Planted, failure_of, failure_with
+from tests.verify.fuzz.pinned import FINDINGS, PINNED
+from tests.verify.fuzz.planted import BUGS, IN_LINKS, IN_VIEWS
+
+every_bug = pytest.mark.parametrize("bug", BUGS, ids=[bug.name for bug in BUGS])
+
+
+@every_bug
+def test_with_the_bug_inside_its_case_fails(bug: Planted) -> None:
+    failure = failure_with(bug, PINNED[bug.name].picks)
+    assert failure is not None
+    assert failure.split(":")[0] == PINNED[bug.name].broken
+
+
+@every_bug
+def test_without_it_the_same_case_passes(bug: Planted) -> None:
+    assert failure_of(ReplayingChooser(list(PINNED[bug.name].picks))) is None
+
+
+@every_bug
+def test_it_is_found_soon_and_shown_by_a_small_case(bug: Planted) -> None:
+    assert PINNED[bug.name].seed in SEEDS
+    assert 0 < len(PINNED[bug.name].picks) <= PICKS_MAX
+
+
+def test_every_case_is_of_a_bug_that_there_is() -> None:
+    assert sorted(PINNED) == sorted(bug.name for bug in BUGS)
+
+
+def test_links_and_membership_have_a_dozen_and_half_of_them_were_written_blind() -> None:
+    bugs = (*IN_LINKS, *IN_VIEWS)
+    assert len(bugs) >= 12
+    assert 2 * sum(bug.blind for bug in bugs) >= len(bugs)
+
+
+@pytest.mark.parametrize("finding", FINDINGS)
+def test_what_the_fuzzer_has_found_before_it_finds_again(finding: int) -> None:
+    assert FINDINGS[finding] in PINNED
