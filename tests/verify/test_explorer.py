@@ -17,7 +17,7 @@ from ordercast.verify.explorer import explore
 from ordercast.verify.goals import APART
 from ordercast.verify.judges import FullJudge
 from ordercast.verify.scopes import SCOPES, Scope
-from ordercast.verify.system import State, System
+from ordercast.verify.system import State
 from tests.verify.bugs.catalogue import BUGS
 
 PINNED = {
@@ -72,7 +72,7 @@ TINY = [replace(scope, messages=1) if scope.sites == 3 else scope for scope in S
 def final_histories(scope: Scope, *, reduce: bool) -> set[Any]:
     """How a run of the scope can have gone, as seen by the sites: all their histories."""
     judge = FullJudge()
-    system = System(scope.layers(), scope.messages, scope.clock_us, judge, fifo=scope.fifo, reduce=reduce)
+    system = scope.system(judge=judge, reduce=reduce)
     seen: set[State] = {system.start()}
     stack, ends = list(seen), set()
     while stack:

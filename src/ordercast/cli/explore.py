@@ -14,10 +14,17 @@ from ordercast.cli.output import console, new_table, print_json
 from ordercast.core.errors import WrongUse
 from ordercast.simulator.scenario_checks import check_protocol_name
 from ordercast.verify.explorer import Exploration, explore
-from ordercast.verify.scopes import SCOPES, Scope
+from ordercast.verify.scopes import SCOPES as ORDERING_SCOPES
+from ordercast.verify.scopes import Scope
+from ordercast.verify.views.scopes import GROUP_SCOPES, GroupScope
+from ordercast.verify.views.words import allowed
 
 BAD_ANSWER = 1
 EVERY_SCOPE = "all"
+
+AnyScope = Scope | GroupScope
+
+SCOPES: dict[str, AnyScope] = {**ORDERING_SCOPES, **GROUP_SCOPES}
 
 
 class Explorations(Struct, frozen=True):
@@ -29,7 +36,7 @@ class Explorations(Struct, frozen=True):
 class ScopeSummaries(Struct, frozen=True):
     """What `--list --json` prints."""
 
-    scopes: list[Scope]
+    scopes: list[AnyScope]
 
 
 @click.command(short_help="Run a small group through every interleaving there is.")
@@ -42,12 +49,14 @@ def command(ctx: click.Context, scope: str, protocol: str | None, listing: bool,
     """Run a small group of sites through every order in which messages can be multicast and can arrive.
 
     A SCOPE says how many sites there are, how many messages each multicasts, and what must be seen to happen at
-    least once. The protocol's own code runs, the same as in a simulation. Exit code 1 tells that the order was
-    violated, and the shortest way there is printed; or that a scope did not reach one of its goals.
+    least once. In a scope of a live group sites also suspect each other, crash, come back and change the view; it
+    begins in the midst of that. The protocols' own code runs, the same as in a simulation. Exit code 1 tells that a
+    promise was broken, and the shortest way there is printed; or that a scope did not reach one of its goals.
 
     \b
       ordercast explore --list
       ordercast explore hybrid-3x2
+      ordercast explore flush-token-site
       ordercast explore all --protocol symmetric --json
     """
     chosen = _chosen(scope, protocol)
@@ -63,7 +72,7 @@ def command(ctx: click.Context, scope: str, protocol: str | None, listing: bool,
         ctx.exit(BAD_ANSWER)
 
 
-def _chosen(name: str, protocol: str | None) -> list[Scope]:
+def _chosen(name: str, protocol: str | None) -> list[AnyScope]:
     if protocol is not None:
         check_protocol_name("--protocol", protocol)
     if name != EVERY_SCOPE and name not in SCOPES:
@@ -86,15 +95,21 @@ def _progress(name: str) -> Callable[[int], None] | None:
 # --- tables ---
 
 
-def _list(scopes: Sequence[Scope], as_json: bool) -> None:
+def _list(scopes: Sequence[AnyScope], as_json: bool) -> None:
     if as_json:
         print_json(ScopeSummaries(list(scopes)))
         return
-    table = new_table("Scopes", "scope", "protocol", "sites", "messages of each", "tickets")
+    ideal = new_table("Ordering in one view", "scope", "protocol", "sites", "messages of each", "tickets")
+    live = new_table("Live groups", "scope", "protocol", "sites", "what may happen", "tickets")
     for scope in scopes:
         policy = "flush" if scope.flush else "piggyback"
-        table.add_row(scope.name, scope.protocol, str(scope.sites), str(scope.messages), policy)
-    console().print(table)
+        if isinstance(scope, Scope):
+            ideal.add_row(scope.name, scope.protocol, str(scope.sites), str(scope.messages), policy)
+        else:
+            live.add_row(scope.name, scope.protocol, str(scope.sites), allowed(scope.budgets), policy)
+    for table in (ideal, live):
+        if table.row_count:
+            console().print(table)
 
 
 def _show(out: Console, explorations: Sequence[Exploration]) -> None:

@@ -28,7 +28,12 @@ class Life(Struct, frozen=True):
 
 def full_stack(ordering: Layer, life: Life, resilience: int) -> Stack:
     """Group over view synchrony over codec over links."""
+    upper = upper_layers(ordering, life, resilience)
+    return Stack((*upper.layers, codec_for(upper.WIRE), Reliable(life.me, life.incarnation)))
+
+
+def upper_layers(ordering: Layer, life: Life, resilience: int) -> Stack:
+    """Group over view synchrony alone: for a host that itself keeps the links, as the explorer does."""
     views = ViewSynchrony.start(life.me, life.incarnation, life.configured, life.started_us, life.acceptor)
     group = group_over(ordering, life.me, resilience, views.acceptor.aligned, life.recovered)
-    upper = Stack((group, views))
-    return Stack((group, views, codec_for(upper.WIRE), Reliable(life.me, life.incarnation)))
+    return Stack((group, views))

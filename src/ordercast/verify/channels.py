@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from ordercast.verify.reactions import Numbered
 
 EMPTY = 0
@@ -10,8 +12,10 @@ Takes = tuple[tuple[int, int], ...]
 """What can come out of a channel next: the number of the arrival, and of what the channel holds then."""
 
 
-class Channels:
+class Queues:
     """Between each two sites, in each direction, messages wait that have been sent and have not arrived."""
+
+    clears = False
 
     def __init__(self, *, fifo: bool) -> None:
         """Without `fifo` messages overtake each other in every possible way."""
@@ -22,12 +26,16 @@ class Channels:
         self._put: dict[tuple[int, int], int] = {}
         assert self._number(()) == EMPTY
 
-    def put(self, channel: int, arrival: int) -> int:
+    def put(self, channel: int, event: int) -> int:
         """What the channel holds with one message more."""
-        after = self._put.get((channel, arrival))
+        after = self._put.get((channel, event))
         if after is None:
-            after = self._put[channel, arrival] = self._number((*self._contents[channel], arrival))
+            after = self._put[channel, event] = self._number((*self._contents[channel], event))
         return after
+
+    def cleared(self, channel: int, is_void: Callable[[int], bool]) -> int:
+        """The same: here every message counts."""
+        return channel
 
     def _number(self, contents: tuple[int, ...]) -> int:
         number = self._contents.number(contents)

@@ -1,9 +1,10 @@
 """Runs a small group through every interleaving of what can happen in it, on the layers that ship.
 
-At each moment any site may multicast its next message, the first message of any channel may arrive, any timer that
-is set may fire. When nothing more can happen, all sites flush, and all interleavings of what that sets off are run
-through, too. The properties are checked at every delivery, and in the end that everything has been delivered
-everywhere.
+What can happen is for the scope to say. On the ideal stack: at each moment any site may multicast its next message,
+the first message of any channel may arrive, any timer that is set may fire; when nothing more can happen, all sites
+flush, and all interleavings of what that sets off are run through, too. In a live group (`verify.views`) sites also
+suspect each other, crash and come back. The properties are checked at every step, and in the end that everybody has
+got everything.
 """
 
 from __future__ import annotations
@@ -13,19 +14,42 @@ from collections import deque
 from collections.abc import Callable
 from hashlib import blake2b
 from struct import Struct as Packed
+from typing import Protocol
 
 from msgspec import Struct
 
 from ordercast.simulator.simulation import BuildLayer
 from ordercast.verify.counterexample import Counterexample, tell
-from ordercast.verify.goals import APART, GOALS
-from ordercast.verify.judges import CompactJudge, Judge
+from ordercast.verify.goals import APART, Goal
+from ordercast.verify.judges import Judge
 from ordercast.verify.reactions import Step
-from ordercast.verify.scopes import Scope
 from ordercast.verify.system import Move, State, System
 
 PROGRESS_EVERY = 1 << 16
 """States between two reports of progress."""
+
+
+class Explorable(Protocol):
+    """A small group, with what must be seen to happen in it."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def protocol(self) -> str: ...
+
+    def wanted(self) -> dict[str, Goal]:
+        """What must be seen to happen, by name."""
+
+    def system(
+        self,
+        *,
+        build: BuildLayer | None = None,
+        judge: Judge | None = None,
+        reduce: bool = True,
+        watch: Callable[[Step], None] = lambda step: None,
+    ) -> System:
+        """The group; `build` replaces the protocol, so that tests can plant bugs; `watch` sees every new step."""
 
 
 class Exploration(Struct, frozen=True, kw_only=True):
@@ -55,7 +79,7 @@ class Exploration(Struct, frozen=True, kw_only=True):
 
 
 def explore(
-    scope: Scope,
+    scope: Explorable,
     *,
     build: BuildLayer | None = None,
     judge: Judge | None = None,
@@ -64,16 +88,8 @@ def explore(
 ) -> Exploration:
     """Look at every state; stop at the first violation and tell the shortest way to one."""
     began_s = time.process_time()
-    goals = _Goals(scope)
-    system = System(
-        scope.layers(build),
-        scope.messages,
-        scope.clock_us,
-        judge or CompactJudge(),
-        fifo=scope.fifo,
-        reduce=reduce,
-        watch=goals.watch,
-    )
+    goals = _Goals(scope.wanted())
+    system = scope.system(build=build, judge=judge, reduce=reduce, watch=goals.watch)
     search = _Search(system, progress)
     counterexample = tell(system, shortest_way(system)) if search.finds_violation() else None
     return Exploration(
@@ -91,12 +107,13 @@ def explore(
 class _Goals:
     """Which of a scope's goals have been met."""
 
-    def __init__(self, scope: Scope) -> None:
-        self.met = dict.fromkeys(scope.goals, False)
+    def __init__(self, wanted: dict[str, Goal]) -> None:
+        self.met = dict.fromkeys(wanted, False)
+        self._wanted = wanted
 
     def watch(self, step: Step) -> None:
         for name, met in self.met.items():
-            if not met and GOALS[name](step):
+            if not met and self._wanted[name](step):
                 self.met[name] = True
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import string
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
@@ -35,6 +36,11 @@ class SiteHistory(Struct):
     def deliveries(self) -> list[MessageId]:
         """What was delivered to its participants, in order."""
         return [message for kind, message in self.happenings if kind is Kind.DELIVER]
+
+
+def site_name(site: int) -> str:
+    """A, B, C and so on, where sites have no names of their own."""
+    return string.ascii_uppercase[site]
 
 
 def messages_of(bundle: Bundle) -> list[MessageId]:

@@ -10,13 +10,17 @@ site has not delivered yet. Causal order needs no bookkeeping: it follows from t
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from operator import itemgetter
 from typing import Any, NamedTuple, Protocol
 
 from ordercast.core.ids import MessageId, SiteId, origin_of, pack_message_id
 from ordercast.core.trace import Kind
 from ordercast.verify import properties
-from ordercast.verify.history import Happening, SiteHistory
+from ordercast.verify.history import Happening, SiteHistory, site_name
 from ordercast.verify.properties import Property, Violation
+
+Story = Sequence[tuple[SiteId, Sequence[Any]]]
+"""What has happened, step by step: at which site."""
 
 
 class Judge(Protocol):
@@ -25,7 +29,7 @@ class Judge(Protocol):
     def start(self, sites: int) -> Any:
         """The record before anything has happened."""
 
-    def after(self, record: Any, site: SiteId, happenings: Sequence[Happening]) -> Hashable | None:
+    def after(self, record: Any, site: SiteId, happenings: Sequence[Any]) -> Hashable | None:
         """The record after these happenings at a site; None if they violate a property."""
 
     def complete(self, record: Any) -> bool:
@@ -34,8 +38,8 @@ class Judge(Protocol):
     def apart(self, record: Any) -> bool:
         """Whether two sites have delivered different numbers of messages."""
 
-    def explain(self, histories: Sequence[SiteHistory], *, drained: bool) -> list[Violation]:
-        """What these histories violate."""
+    def explain(self, story: Story, *, drained: bool) -> list[str]:
+        """What the story violates, in words; `drained` says that it has come to its end."""
 
 
 class Ledger(NamedTuple):
@@ -75,8 +79,8 @@ class CompactJudge:
     def apart(self, record: Ledger) -> bool:
         return min(record.places) != max(record.places)
 
-    def explain(self, histories: Sequence[SiteHistory], *, drained: bool) -> list[Violation]:
-        return properties.check(histories, drained=drained)
+    def explain(self, story: Story, *, drained: bool) -> list[str]:
+        return [str(violation) for violation in properties.check(histories_of(story), drained=drained)]
 
 
 def _one_more(counts: tuple[int, ...], site: SiteId) -> tuple[int, ...]:
@@ -120,18 +124,29 @@ class FullJudge:
     ) -> tuple[History, ...] | None:
         histories = (*record[:site], record[site] + tuple(happenings), *record[site + 1 :])
         delivered = any(kind is Kind.DELIVER for kind, _ in happenings)
-        return None if delivered and self.explain(_named(histories), drained=False) else histories
+        return None if delivered and self._violations(_named(histories), drained=False) else histories
 
     def complete(self, record: tuple[History, ...]) -> bool:
-        return not self.explain(_named(record), drained=True)
+        return not self._violations(_named(record), drained=True)
 
     def apart(self, record: tuple[History, ...]) -> bool:
         counts = [sum(kind is Kind.DELIVER for kind, _ in history) for history in record]
         return min(counts) != max(counts)
 
-    def explain(self, histories: Sequence[SiteHistory], *, drained: bool) -> list[Violation]:
+    def explain(self, story: Story, *, drained: bool) -> list[str]:
+        return [str(violation) for violation in self._violations(histories_of(story), drained=drained)]
+
+    def _violations(self, histories: Sequence[SiteHistory], *, drained: bool) -> list[Violation]:
         asked = (*self._safety, properties.validity) if drained else self._safety
         return [violation for each in asked for violation in each(histories)]
+
+
+def histories_of(story: Story) -> list[SiteHistory]:
+    """The same, site by site."""
+    histories = {site: SiteHistory(site, site_name(site)) for site, _ in sorted(story, key=itemgetter(0))}
+    for site, happenings in story:
+        histories[site].happenings += happenings
+    return list(histories.values())
 
 
 def _named(histories: Sequence[History]) -> list[SiteHistory]:

@@ -7,22 +7,15 @@ transitions cost no more than a look into a table.
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Hashable, Sequence
-from typing import Any, Generic, NamedTuple, TypeVar, assert_never
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, Generic, NamedTuple, TypeVar
 
-from msgspec import Struct
-
-from ordercast.core.canonical import Frozen, freeze, thaw
-from ordercast.core.effects import Cancel, Deliver, Effect, Effects, Install, Multicast, Record, Save, Send, SetTimer
-from ordercast.core.events import Event, Flush, FromAbove, FromBelow, Now, TimerFired, TimerKey, ViewInstalled
-from ordercast.core.ids import SiteId, ViewId, pack_message_id
+from ordercast.core.effects import Effect
+from ordercast.core.events import Event
+from ordercast.core.ids import SiteId
 from ordercast.core.layer import Layer
-from ordercast.core.messages import Bundle
-from ordercast.core.trace import Kind
-from ordercast.core.views import View
-from ordercast.core.wire import Wire
-from ordercast.verify.history import Happening, messages_of
 
 Value = TypeVar("Value", bound=Hashable)
 
@@ -48,54 +41,6 @@ class Numbered(Generic[Value]):
         return len(self._values)
 
 
-AT_THE_BEGINNING = Now(0, 0, 0)
-
-
-class Begins(Struct, frozen=True):
-    """The site installs the one view."""
-
-
-class Multicasts(Struct, frozen=True):
-    """A participant of the site multicasts its next message."""
-
-
-class Arrives(Struct, frozen=True):
-    """A message comes out of the channel from a site."""
-
-    sender: SiteId
-    data: bytes
-
-
-class Fires(Struct, frozen=True):
-    """A timer runs out."""
-
-    key: TimerKey
-
-
-class ClockMoves(Struct, frozen=True):
-    """The site's clock goes on to its next reading."""
-
-
-class Flushes(Struct, frozen=True):
-    """The site is told that no more traffic is coming."""
-
-
-HostEvent = Begins | Multicasts | Arrives | Fires | ClockMoves | Flushes
-
-
-class SiteState(NamedTuple):
-    """Everything that a site's future depends on."""
-
-    site: SiteId
-    frozen: Frozen
-    multicasts: int
-    """How many messages its participants have multicast."""
-    clock: int
-    """Which of the clock readings it has reached."""
-    timers: tuple[TimerKey, ...]
-    """Those that are set, in a fixed order."""
-
-
 class Reaction(NamedTuple):
     """What an event leads to."""
 
@@ -103,7 +48,10 @@ class Reaction(NamedTuple):
     """The number of the site's state afterwards."""
     sends: tuple[tuple[SiteId, int], ...]
     """To which site, and the number of the event that arriving there will be."""
-    happenings: tuple[Happening, ...]
+    happenings: tuple[Any, ...]
+    """What the judge is to hear of."""
+    incoming: int | None = None
+    """The number of an event that befalls all channels to the site."""
 
 
 class Step(NamedTuple):
@@ -112,137 +60,80 @@ class Step(NamedTuple):
     site: SiteId
     event: Event | None
     effects: tuple[Effect, ...]
-    after: Layer
+    after: Layer | None
+    """None where the site is down."""
 
 
-class Reactions:
-    """The sites of one scope, each reacting by itself."""
+State = TypeVar("State", bound=Hashable)
+HostEvent = TypeVar("HostEvent", bound=Hashable)
 
-    def __init__(
-        self,
-        layers: Sequence[Layer],
-        messages: int,
-        clock_us: tuple[int, ...],
-        watch: Callable[[Step], None] = lambda step: None,
-    ) -> None:
-        """Each site multicasts so many messages, and its clock takes these readings once it has begun, at time 0.
 
-        `watch` sees every new step.
-        """
-        self.states: Numbered[SiteState] = Numbered()
+class Reactions(ABC, Generic[State, HostEvent]):
+    """The sites of one scope, each reacting by itself. Every question is worked out once."""
+
+    def __init__(self, watch: Callable[[Step], None]) -> None:
+        """`watch` sees every step that is new, unless it is taken `unseen`."""
+        self.states: Numbered[State] = Numbered()
         self.events: Numbered[HostEvent] = Numbered()
-        self._layers = layers
-        self._members = tuple(SiteId(site) for site in range(len(layers)))
-        self._messages = messages
-        self._nows = [Now(us, us, 0) for us in clock_us]
-        self._wire = Wire(layers[0].WIRE)
+        self.awaits: dict[int, tuple[SiteId, ...]] = {}
+        """By event: the sites that must be down for it to happen."""
         self._watch = watch
+        self._seeing = True
+        self._unseen: dict[tuple[int, int], Step] = {}
+        """Steps that `watch` has not seen."""
         self._known: dict[tuple[int, int], Reaction] = {}
         self._own_events: dict[int, tuple[int, ...]] = {}
 
+    @abstractmethod
+    def first_state(self, site: SiteId) -> State:
+        """A site's state before anything has happened."""
+
+    @abstractmethod
+    def possible(self, state: State) -> Sequence[HostEvent]:
+        """What can happen at the site without any message arriving."""
+
+    def is_up(self, state: int) -> bool:
+        """Whether the site is running."""
+        return True
+
+    def is_void(self, state: int, arrival: int) -> bool:
+        """Whether it is certain that a message changes nothing any more, now or later."""
+        return False
+
+    @abstractmethod
+    def work_out(self, state: State, event: HostEvent) -> tuple[Reaction, Step]:
+        """What a site in this state does at this event, in short and in full."""
+
     def start(self, site: SiteId) -> int:
         """The number of a site's state before anything has happened."""
-        return self.states.number(SiteState(site, freeze(self._layers[site]), 0, 0, ()))
+        return self.states.number(self.first_state(site))
 
     def own_events(self, state: int) -> tuple[int, ...]:
         """The events that can happen at the site without any message arriving."""
         if state not in self._own_events:
-            self._own_events[state] = tuple(map(self.events.number, self._possible(self.states[state])))
+            self._own_events[state] = tuple(map(self.events.number, self.possible(self.states[state])))
         return self._own_events[state]
-
-    def _possible(self, state: SiteState) -> list[HostEvent]:
-        events: list[HostEvent] = [Fires(key) for key in state.timers]
-        if state.multicasts < self._messages:
-            events.append(Multicasts())
-        if state.clock + 1 < len(self._nows):
-            events.append(ClockMoves())
-        return events
 
     def react(self, state: int, event: int) -> Reaction:
         """What a site in this state does at this event."""
-        reaction = self._known.get((state, event))
+        key = (state, event)
+        reaction = self._known.get(key)
         if reaction is None:
-            reaction, step = self._work_out(self.states[state], self.events[event])
-            self._known[state, event] = reaction
-            self._watch(step)
+            reaction, self._unseen[key] = self.work_out(self.states[state], self.events[event])
+            self._known[key] = reaction
+        if self._seeing and key in self._unseen:
+            self._watch(self._unseen.pop(key))
         return reaction
+
+    @contextmanager
+    def unseen(self) -> Iterator[None]:
+        """For steps that are no part of the exploration: they meet no goals."""
+        before, self._seeing = self._seeing, False
+        try:
+            yield
+        finally:
+            self._seeing = before
 
     def in_full(self, state: int, event: int) -> Step:
         """The same with all details, worked out again."""
-        return self._work_out(self.states[state], self.events[event])[1]
-
-    def _work_out(self, state: SiteState, event: HostEvent) -> tuple[Reaction, Step]:
-        """As the simulator's site does: what it multicasts comes back at once, after the effects of the event."""
-        layer = thaw(state.frozen, self._layers[state.site])
-        now = AT_THE_BEGINNING if isinstance(event, Begins) else self._nows[state.clock]
-        state, first = self._begin(state, event)
-        pending: deque[Event] = deque() if first is None else deque([first])
-        effects: list[Effect] = []
-        while pending:
-            out = Effects()
-            layer.handle(pending.popleft(), now, out)
-            effects += out.list
-            pending.extend(FromBelow(state.site, each.message) for each in out.list if isinstance(each, Multicast))
-        happenings = [Happening(Kind.MULTICAST, first.message.id)] if isinstance(first, FromAbove) else []
-        performed = _Performed(state, self._members, set(state.timers), [], happenings)
-        for effect in effects:
-            performed.perform(effect)
-        timers = tuple(sorted(performed.timers, key=repr))
-        after = self.states.number(state._replace(frozen=freeze(layer), timers=timers))
-        reaction = Reaction(after, self._arrivals(state.site, performed.sends), tuple(happenings))
-        return reaction, Step(state.site, first, tuple(effects), layer)
-
-    def _begin(self, state: SiteState, event: HostEvent) -> tuple[SiteState, Event | None]:
-        """What the event means to the layer, and what it changes before the layer sees it."""
-        match event:
-            case Begins():
-                return state, ViewInstalled(View(ViewId(1), self._members))
-            case Multicasts():
-                bundle = Bundle(pack_message_id(state.site, 0, state.multicasts), (b"",))
-                return state._replace(multicasts=state.multicasts + 1), FromAbove(bundle)
-            case Arrives(sender=sender, data=data):
-                return state, FromBelow(sender, self._wire.decode(data))
-            case Fires(key=key):
-                left = tuple(each for each in state.timers if each != key)
-                return state._replace(timers=left), TimerFired(key)
-            case ClockMoves():
-                return state._replace(clock=state.clock + 1), None
-            case Flushes():
-                return state, Flush()
-            case _:
-                assert_never(event)
-
-    def _arrivals(self, sender: SiteId, sends: list[tuple[SiteId, Any]]) -> tuple[tuple[SiteId, int], ...]:
-        return tuple((to, self.events.number(Arrives(sender, self._wire.encode(message)))) for to, message in sends)
-
-
-class _Performed(NamedTuple):
-    """The effects of a step as they add up."""
-
-    state: SiteState
-    members: tuple[SiteId, ...]
-    timers: set[TimerKey]
-    sends: list[tuple[SiteId, Any]]
-    happenings: list[Happening]
-
-    def perform(self, effect: Effect) -> None:
-        match effect:
-            case Multicast(message=message):
-                self.sends.extend((site, message) for site in self.members if site != self.state.site)
-            case Send(to=to, message=message):
-                self.sends.append((to, message))
-            case Deliver(message=Bundle() as bundle):
-                self.happenings.extend(Happening(Kind.DELIVER, message) for message in messages_of(bundle))
-            case Deliver():
-                pass  # a change of role
-            case Record(note=note):
-                if note.kind == Kind.RECEIVE and note.message is not None:
-                    self.happenings.append(Happening(Kind.RECEIVE, note.message))
-            case SetTimer(key=key):
-                self.timers.add(key)
-            case Cancel(key=key):
-                self.timers.discard(key)
-            case Install() | Save():
-                pass
-            case _:
-                assert_never(effect)
+        return self.work_out(self.states[state], self.events[event])[1]

@@ -5,6 +5,7 @@ Rates and delays are known to the sites and such that rate-synchronised clocks j
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from msgspec import Struct
@@ -18,7 +19,13 @@ from ordercast.protocols.ordering.catalogue import PROTOCOLS
 from ordercast.protocols.ordering.migrating_token import TENURE_MIN_US
 from ordercast.protocols.ordering.setup import Setup
 from ordercast.simulator.simulation import BuildLayer
-from ordercast.verify.goals import GOALS
+from ordercast.verify.channels import Queues
+from ordercast.verify.goals import GOALS, Goal
+from ordercast.verify.judges import CompactJudge, Judge
+from ordercast.verify.one_view import OneView
+from ordercast.verify.one_view_plot import FlushedInTheEnd
+from ordercast.verify.reactions import Step
+from ordercast.verify.system import System
 
 DELAY_US = 30_000.0
 """Between any two sites, as far as estimates go: the explorer itself knows no time."""
@@ -47,6 +54,8 @@ class Scope(Struct, frozen=True, kw_only=True):
     """By site, as in `KnownNetwork`."""
     clock_us: tuple[int, ...] = (0,)
     """The readings of each site's clock after the beginning. With more than one it moves on at any moment."""
+    fires: int | None = None
+    """How many timers may run out at each site; None: all that are set."""
     fifo: bool = True
     """Whether channels keep the order; if not, a FIFO link below the protocol restores it."""
     goals: tuple[str, ...]
@@ -63,6 +72,23 @@ class Scope(Struct, frozen=True, kw_only=True):
             ordering = (build or PROTOCOLS[self.protocol].build)(setup)
             layers.append(ordering if self.fifo else stacked((ordering, Fifo(me, members))))
         return layers
+
+    def wanted(self) -> dict[str, Goal]:
+        """What must be seen to happen, by name."""
+        return {goal: GOALS[goal] for goal in self.goals}
+
+    def system(
+        self,
+        *,
+        build: BuildLayer | None = None,
+        judge: Judge | None = None,
+        reduce: bool = True,
+        watch: Callable[[Step], None] = lambda step: None,
+    ) -> System:
+        """The group as the explorer sees it; `watch` sees every new step."""
+        reactions = OneView(self.layers(build), self.messages, self.clock_us, watch, self.fires)
+        judge = judge or CompactJudge()
+        return System(self.sites, reactions, Queues(fifo=self.fifo), judge, FlushedInTheEnd(), reduce=reduce)
 
 
 def _constant(gaps_us: tuple[float, ...], sites: int) -> tuple[Pieces, ...]:

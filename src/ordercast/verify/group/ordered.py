@@ -48,6 +48,7 @@ class OrderedChecks:
         """The one final order, by position."""
         self.final_below = 0
         self._final_messages: dict[MessageId, int] = {}
+        self._installed: dict[ViewId, View] = {}
         self._view_places: dict[ViewId, Entry] = {}
         self._multicast: dict[MessageId, tuple[int, int]] = {}
         """For each message how much its sender had shown, and had final, when it multicast it."""
@@ -62,8 +63,12 @@ class OrderedChecks:
         self._multicast[bundle.id] = (0 if order.retracted else order.shown, order.final)
 
     def on_enter(self, site: SiteId, view: View) -> None:
-        """The site has installed a view."""
+        """The site has installed a view: all who install one of this number install the same."""
         self._views[site] = view
+        known = self._installed.setdefault(view.id, view)
+        if known != view:
+            what = f"installs {view}, another site {known}"
+            self._report.add("view agreement", site, what)
 
     def on_logged(self, site: SiteId, logged: Logged) -> None:
         """An entry at the end of the site's log: no gap, no creation."""

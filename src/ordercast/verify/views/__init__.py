@@ -1,0 +1,1 @@
+"""Live groups in the explorer: changes of view, crashes and new lives, in every order."""

@@ -1,0 +1,101 @@
+"""What must be seen to happen in an exploration of a live group."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ordercast.core.deliveries import Delivered, Entered, GroupBlocked, Retracted
+from ordercast.core.effects import Deliver, Send
+from ordercast.core.events import FromBelow
+from ordercast.core.stack import Stack
+from ordercast.protocols.groups.messages import Supplement
+from ordercast.protocols.links.frames import Unreliable
+from ordercast.protocols.membership.messages import Accept, Direct, Prepare, Promise, Refuse, Supply
+from ordercast.protocols.membership.view_synchrony import ViewSynchrony
+from ordercast.verify.goals import Goal
+from ordercast.verify.reactions import Step
+
+
+def _views(step: Step) -> ViewSynchrony[object] | None:
+    return step.after.layers[1] if isinstance(step.after, Stack) else None  # type: ignore[return-value]
+
+
+def _sent(kind: type) -> Goal:
+    def goal(step: Step) -> bool:
+        messages = [effect.message for effect in step.effects if isinstance(effect, Send)]
+        return any(isinstance(each, Unreliable) and isinstance(each.message, kind) for each in messages)
+
+    return goal
+
+
+def _installs(accept: Callable[[Entered], bool]) -> Goal:
+    def goal(step: Step) -> bool:
+        told = [effect.message for effect in step.effects if isinstance(effect, Deliver)]
+        return any(isinstance(each, Entered) and each.view.id > 1 and accept(each) for each in told)
+
+    return goal
+
+
+def _told(kind: type) -> Goal:
+    def goal(step: Step) -> bool:
+        return any(isinstance(effect, Deliver) and isinstance(effect.message, kind) for effect in step.effects)
+
+    return goal
+
+
+def _ordered_in_the_change(step: Step) -> bool:
+    """A message is delivered by a site whose view is closed."""
+    views = _views(step)
+    return views is not None and views.phase == "closed" and _told(Delivered)(step)
+
+
+def _learns_of_accepted(step: Step) -> bool:
+    match step.event:
+        case FromBelow(message=Promise(accepted=accepted)):
+            return accepted is not None
+    return False
+
+
+def _proposes_anew(step: Step) -> bool:
+    """A coordinator asks to agree to what it has found accepted under another's ballot."""
+    views = _views(step)
+    if views is None or views.proposal is None or views.proposal.successor is None:
+        return False
+    accepted = [each.accepted for each in views.proposal.promises.values() if each.accepted is not None]
+    other = any(ballot[1] != views.me for ballot, _ in accepted)
+    return other and _sent(Accept)(step)
+
+
+def _two_ballots(step: Step) -> bool:
+    """A site is asked to promise a second time."""
+    match step.event:
+        case FromBelow(message=Prepare(ballot=ballot)):
+            return ballot[0] > 1 and ballot[1] != 0
+    return False
+
+
+def _supplement(step: Step) -> bool:
+    match step.event:
+        case FromBelow(message=Direct(payload=Supplement(entries=entries))):
+            return bool(entries)
+    return False
+
+
+GROUP_GOALS: dict[str, Goal] = {
+    "all went on to the next view": _installs(lambda entered: len(entered.view.members) > 2 and entered.continuing),
+    "a site was left out of the next view": _installs(lambda entered: len(entered.view.members) < 3),
+    "a message was ordered while the view was being closed": _ordered_in_the_change,
+    "a message of the cut had to be fetched": _sent(Supply),
+    "a coordinator was refused": _sent(Refuse),
+    "a second coordinator asked": _two_ballots,
+    "a promise told of an accepted successor": _learns_of_accepted,
+    "the next coordinator proposed what was accepted before": _proposes_anew,
+    "the order was fetched by a site that had come in": _supplement,
+    "a site came in": _installs(lambda entered: not entered.continuing),
+    "a site took something back": _told(Retracted),
+    "a site was blocked": _told(GroupBlocked),
+    "a safe message was delivered": lambda step: any(
+        isinstance(effect, Deliver) and isinstance(effect.message, Delivered) and effect.message.final
+        for effect in step.effects
+    ),
+}
