@@ -33,6 +33,7 @@ from __future__ import annotations
 from typing import ClassVar, Literal, assert_never
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ordercast.core.effects import Note, Out
 from ordercast.core.entries import RoleChange
@@ -405,7 +406,11 @@ class DynamicHybrid(Struct):
 
 
 def build(setup: Setup) -> DynamicHybrid:
-    """Options: `active`, who is active in a group that starts; `policy`, by which sites decide on their roles."""
+    """Options: `active`, who is active in a group that starts; `policy`, by which sites decide on their roles.
+
+    Decisions need a detector that tells a shift from noise: the papers' sees shifts in Poisson sources all the time.
+    """
+    setup = replace(setup, options={"detector": "cusum", **setup.options})
     given = setup.options.get("active", ())
     actives = given or setup.members
     configuration = Configuration.of(setup.members, actives)

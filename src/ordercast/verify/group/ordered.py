@@ -145,7 +145,7 @@ class OrderedChecks:
         position = shown.position
         assert position is not None
         entry = order.log.get(position)
-        content = _content(shown)
+        content = content_of(shown)
         if position != order.shown or entry is None or entry.content != content:
             what = f"delivers {self._report.content(content)} at position {position}, expected is {order.shown}"
             self._report.add("positions", site, what)
@@ -183,7 +183,7 @@ class OrderedChecks:
         self.sites[site].shown = self.sites[site].final
 
 
-def _content(shown: Delivered | ViewChanged | RoleChanged) -> Content:
+def content_of(shown: Delivered | ViewChanged | RoleChanged) -> Content:
     """What stands in the log for something that participants see."""
     match shown:
         case Delivered(bundle=bundle):

@@ -18,17 +18,19 @@ from ordercast.core.deliveries import (
     Finalized,
     Logged,
     Retracted,
+    RoleChanged,
     Truncated,
     ViewChanged,
 )
 from ordercast.core.ids import SEQ_BITS, MessageId, SiteId, incarnation_of, origin_of, seq_of
-from ordercast.core.messages import Level
+from ordercast.core.messages import Bundle, Level
 from ordercast.core.views import View
 from ordercast.verify.group.checker import GroupChecker
+from ordercast.verify.group.ordered import content_of
 from ordercast.verify.history import site_name
 from ordercast.verify.judges import Story
 from ordercast.verify.views.happenings import Broke, Crashed, Given, Revived
-from ordercast.verify.views.record import Agreed, Ledger, Place, Standing, place_of
+from ordercast.verify.views.record import Agreed, Ledger, Place, Standing, identity_of, place_of
 
 
 class GroupJudge:
@@ -65,7 +67,7 @@ class GroupJudge:
                 return None if start < mine.final else ledger.with_site(site, kept)
             case Finalized(below=below):
                 return _finalized(ledger, site, below)
-            case Delivered() | ViewChanged():
+            case Delivered() | ViewChanged() | RoleChanged():
                 return self._shown(ledger, site, happening)
             case Retracted(from_position=start):
                 return ledger.with_site(site, mine._replace(shown=min(mine.shown, start)))
@@ -75,10 +77,10 @@ class GroupJudge:
                 return None
         return ledger
 
-    def _shown(self, ledger: Ledger, site: SiteId, shown: Delivered | ViewChanged) -> Ledger | None:
+    def _shown(self, ledger: Ledger, site: SiteId, shown: Delivered | ViewChanged | RoleChanged) -> Ledger | None:
         """What participants see is the log, in order; safe messages only when enough members hold them."""
         mine, position = ledger.sites[site], shown.position
-        content = shown.bundle.id if isinstance(shown, Delivered) else -1 - shown.view.id
+        content = identity_of(content_of(shown))
         if position != mine.shown or position >= len(mine.log) or mine.log[position][1] != content:
             return None
         safe = isinstance(shown, Delivered) and shown.bundle.level == Level.SAFE
@@ -143,7 +145,7 @@ def _logged(ledger: Ledger, site: SiteId, logged: Logged) -> Ledger | None:
             return None
         places = tuple((id, *there) for id, there in sorted(known.items()))
         ledger = ledger._replace(agreed=agreed._replace(places=places))
-    elif not _was_given(ledger, entry.content.id):
+    elif isinstance(entry.content, Bundle) and not _was_given(ledger, entry.content.id):
         return None
     return ledger.with_site(site, mine._replace(log=(*mine.log, place)))
 

@@ -2,21 +2,33 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, assert_never
 
-from ordercast.core.entries import Entry
+from ordercast.core.entries import Content, Entry, RoleChange
 from ordercast.core.ids import MessageId, SiteId
 from ordercast.core.messages import Bundle
 from ordercast.core.views import View
 
 Place = tuple[int, int]
-"""An entry of an order: the digest of the order up to it, and what it is: a message's id, or -1 - the view's."""
+"""An entry of an order: the digest of the order up to it, and what it is, as `identity_of` says."""
 
 
 def place_of(entry: Entry) -> Place:
     """What an order says at the entry's position."""
-    content = entry.content
-    return entry.digest, int(content.id) if isinstance(content, Bundle) else -1 - content.id
+    return entry.digest, identity_of(entry.content)
+
+
+def identity_of(content: Content) -> int:
+    """A message's id; negative for a view or a change of role."""
+    match content:
+        case Bundle(id=id):
+            return int(id)
+        case View(id=view):
+            return -1 - 4 * view
+        case RoleChange(site=site, active=active):
+            return -2 - 4 * (2 * site + active)
+        case _:
+            assert_never(content)
 
 
 class Standing(NamedTuple):
