@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from ordercast.core.effects import Deliver, Multicast
+from ordercast.core.effects import Deliver, Multicast, Record
+from ordercast.core.entries import RoleChange
 from ordercast.core.events import FromBelow
 from ordercast.core.stack import Stack
 from ordercast.protocols.links.fifo import Fifo
+from ordercast.protocols.ordering.configuration import Envelope
 from ordercast.protocols.ordering.hybrid import Hybrid
 from ordercast.protocols.ordering.merge import Merge
 from ordercast.protocols.ordering.messages import Data, Tickets
@@ -78,6 +80,26 @@ def _overtaken(step: Step) -> bool:
     )
 
 
+def _switched(active: bool) -> Goal:
+    def goal(step: Step) -> bool:
+        changes = [effect.message for effect in step.effects if isinstance(effect, Deliver)]
+        return any(isinstance(change, RoleChange) and change.active is active for change in changes)
+
+    return goal
+
+
+def _decided(what: str) -> Goal:
+    def goal(step: Step) -> bool:
+        notes = [effect.note for effect in step.effects if isinstance(effect, Record)]
+        return any(note.detail is not None and note.detail.startswith(what) for note in notes)
+
+    return goal
+
+
+def _unassigned(step: Step) -> bool:
+    return any(isinstance(message, Envelope) and message.sequencer is None for message in _sent(step))
+
+
 GOALS: dict[str, Goal] = {
     "a message waited for a ticket": _waited,
     "a ticket came before its message": _ticket_first,
@@ -88,4 +110,10 @@ GOALS: dict[str, Goal] = {
     "the token moved": _handed_over,
     "the token moved on": _handed_on,
     "a message overtook another": _overtaken,
+    "a site went active": _switched(True),
+    "a site went passive": _switched(False),
+    "the last active site stayed": _decided("aborted"),
+    "a site changed its sequencer": _decided("sequencer"),
+    "messages were reassigned": _decided("reassigned"),
+    "a message was sent while its site switched": _unassigned,
 }

@@ -79,11 +79,11 @@ class OneView(Reactions[SiteState, HostEvent]):
         messages: int,
         clock_us: tuple[int, ...],
         watch: Callable[[Step], None] = lambda step: None,
-        fires: int | None = None,
+        fires: tuple[int, ...] | None = None,
     ) -> None:
         """Each site multicasts so many messages, and its clock takes these readings once it has begun, at time 0.
 
-        `watch` sees every new step. If `fires` is given, no more timers than that run out at each site.
+        `watch` sees every new step. `fires` may say for each site how many timers run out there at the most.
         """
         super().__init__(watch)
         self._fires = fires
@@ -97,7 +97,7 @@ class OneView(Reactions[SiteState, HostEvent]):
         return SiteState(site, freeze(self._layers[site]), 0, 0, ())
 
     def possible(self, state: SiteState) -> Sequence[HostEvent]:
-        may_fire = self._fires is None or state.fired < self._fires
+        may_fire = self._fires is None or state.fired < self._fires[state.site]
         events: list[HostEvent] = [Fires(key) for key in state.timers] if may_fire else []
         if state.multicasts < self._messages:
             events.append(Multicasts())

@@ -16,6 +16,7 @@ from ordercast.core.stack import stacked
 from ordercast.planning.network import KnownNetwork
 from ordercast.protocols.links.fifo import Fifo
 from ordercast.protocols.ordering.catalogue import PROTOCOLS
+from ordercast.protocols.ordering.dynamic_hybrid import TENURE_US
 from ordercast.protocols.ordering.migrating_token import TENURE_MIN_US
 from ordercast.protocols.ordering.setup import Setup
 from ordercast.simulator.simulation import BuildLayer
@@ -54,8 +55,8 @@ class Scope(Struct, frozen=True, kw_only=True):
     """By site, as in `KnownNetwork`."""
     clock_us: tuple[int, ...] = (0,)
     """The readings of each site's clock after the beginning. With more than one it moves on at any moment."""
-    fires: int | None = None
-    """How many timers may run out at each site; None: all that are set."""
+    fires: tuple[int, ...] | None = None
+    """By site: how many timers may run out; None: all that are set."""
     fifo: bool = True
     """Whether channels keep the order; if not, a FIFO link below the protocol restores it."""
     goals: tuple[str, ...]
@@ -95,7 +96,8 @@ def _constant(gaps_us: tuple[float, ...], sites: int) -> tuple[Pieces, ...]:
     return tuple(((0, gap_us),) for gap_us in gaps_us[:sites])
 
 
-WAITED, TICKET_FIRST, PROMISED, RODE, JUMPED, SEQUENCED, MOVED, MOVED_ON, OVERTOOK = GOALS
+WAITED, TICKET_FIRST, PROMISED, RODE, JUMPED, SEQUENCED, MOVED, MOVED_ON, OVERTOOK, *SWITCHES = GOALS
+TO_ACTIVE, TO_PASSIVE, ABORTED, CHANGED, REASSIGNED, UNASSIGNED = SWITCHES
 SHAPES = ((3, 2), (2, 3))
 """(sites, messages per site)"""
 
@@ -189,6 +191,54 @@ def _hybrid_scope(sites: int, messages: int, active: int, flush: bool) -> Scope:
     )
 
 
+class Switch(Struct, frozen=True):
+    """Who is active at first, how often each site considers its role, and what must come of it.
+
+    Sites are restless: they switch whenever they consider their role. At first C has A for a sequencer.
+    """
+
+    name: str
+    sites: int
+    messages: int
+    active: int
+    fires: tuple[int, ...]
+    goals: tuple[str, ...]
+    policies: tuple[bool, ...] = (False, True)
+    """Of tickets: whether they flush."""
+
+
+SWITCHED = (
+    Switch("to-active", 3, 1, 1, (0, 1, 0), (TO_ACTIVE, UNASSIGNED)),
+    Switch("to-passive", 3, 1, 2, (1, 0, 0), (TO_PASSIVE, REASSIGNED, UNASSIGNED)),
+    Switch("change-sequencer", 3, 1, 2, (0, 0, 1), (CHANGED,)),
+    Switch("change-sequencer", 3, 2, 2, (0, 0, 1), (CHANGED, UNASSIGNED), (False,)),
+    Switch("all-to-passive", 3, 1, 2, (1, 1, 0), (TO_PASSIVE, ABORTED, REASSIGNED, UNASSIGNED)),
+    Switch("to-active-as-sequencer-leaves", 3, 1, 2, (1, 0, 1), (TO_PASSIVE, CHANGED, REASSIGNED)),
+    Switch("back-and-forth", 2, 2, 2, (2, 1), (TO_PASSIVE, TO_ACTIVE, ABORTED, UNASSIGNED)),
+    Switch("all-at-once", 2, 3, 1, (1, 1), (TO_ACTIVE, UNASSIGNED)),
+)
+
+
+def _dynamic_hybrid() -> list[Scope]:
+    """Every kind of switch, at any moment, while messages of all sites are under way."""
+    return [
+        Scope(
+            name=f"dynamic-hybrid-{switch.sites}x{switch.messages}-{switch.name}" + ("-flush" if flush else ""),
+            protocol="dynamic-hybrid",
+            sites=switch.sites,
+            messages=switch.messages,
+            flush=flush,
+            options={"active": tuple(SiteId(site) for site in range(switch.active)), "policy": "restless"},
+            gaps_us=_constant(FAST_FIRST_US, switch.sites),
+            clock_us=(TENURE_US,) if max(switch.fires) == 1 else (TENURE_US, 2 * TENURE_US),
+            fires=switch.fires,
+            goals=(WAITED, *switch.goals),
+        )
+        for switch in SWITCHED
+        for flush in switch.policies
+    ]
+
+
 def _over_disorder() -> list[Scope]:
     """The FIFO link under a protocol, over channels in which messages overtake each other."""
     return [
@@ -213,6 +263,7 @@ SCOPES: dict[str, Scope] = {
         *_symmetric("symmetric"),
         *_symmetric("rs-symmetric", JUMPED),
         *_hybrid(),
+        *_dynamic_hybrid(),
         *_over_disorder(),
     ]
 }
