@@ -31,7 +31,7 @@ def cumulative_ack_is_one_too_high() -> Patch:
         if self.stream < 0:
             return None
         self.owes_ack = False
-        return Ack(self.incarnation, self.stream, self.expected + 1, tuple(sorted(self.early)[:64]))
+        return Ack(self.incarnation, self.stream, self.expected + 1, tuple(self.early_runs[:32]))
 
     return patch.object(Incoming, "ack", broken)
 
@@ -73,6 +73,7 @@ def fragments_of_the_old_stream_stay() -> Patch:
         if (incarnation, stream) > (self.incarnation, self.stream):
             self.incarnation, self.stream, self.expected = incarnation, stream, 0
             self.early.clear()
+            self.early_runs.clear()
         return (incarnation, stream) == (self.incarnation, self.stream)
 
     return patch.object(Incoming, "follow", broken)

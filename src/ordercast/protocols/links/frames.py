@@ -18,8 +18,8 @@ class Ack(Struct, frozen=True, array_like=True, gc=False):
     """Which stream, of which life of the other side: it begins a new one now and then."""
     below: int
     """Every frame below this number has arrived."""
-    beyond: tuple[int, ...] = ()
-    """Frames that arrived early, in ascending order."""
+    beyond: tuple[tuple[int, int], ...] = ()
+    """Frames that arrived early, in ascending order: first and last of each run without a gap."""
 
 
 class Frame(Struct, frozen=True, array_like=True, tag="frame", gc=False):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
+
 from msgspec import Struct
 
 from ordercast.protocols.links.frames import Ack, Part
@@ -10,8 +12,8 @@ EARLY_FRAMES_MAX = 8192
 """More than a window: whatever a correct sender can have under way."""
 
 
-ACK_BEYOND_MAX = 64
-"""An acknowledgement names at most so many early frames."""
+ACK_RUNS_MAX = 32
+"""An acknowledgement names at most so many runs of early frames: so many losses are repaired in one round trip."""
 
 
 class Incoming(Struct):
@@ -21,6 +23,8 @@ class Incoming(Struct):
     stream: int = -1
     expected: int = 0
     early: dict[int, tuple[Part, ...]] = {}
+    early_runs: list[tuple[int, int]] = []
+    """Their numbers: first and last of each run without a gap, in ascending order."""
     fragments: list[bytes] = []
     owes_ack: bool = False
 
@@ -33,6 +37,7 @@ class Incoming(Struct):
             self.stream = stream
             self.expected = 0
             self.early.clear()
+            self.early_runs.clear()
             self.fragments.clear()
             return True
         return False
@@ -41,15 +46,29 @@ class Incoming(Struct):
         """A frame has arrived; returns the messages that are complete and in order now."""
         self.owes_ack = True
         if seq != self.expected:
-            if self.expected < seq < self.expected + EARLY_FRAMES_MAX:
+            if self.expected < seq < self.expected + EARLY_FRAMES_MAX and seq not in self.early:
                 self.early[seq] = parts
+                self._extend_runs(seq)
             return []
         messages = self._assemble(parts)
         self.expected += 1
         while self.early and (next_parts := self.early.pop(self.expected, None)) is not None:
             messages += self._assemble(next_parts)
             self.expected += 1
+        if self.early_runs and self.early_runs[0][0] < self.expected:
+            del self.early_runs[0]
         return messages
+
+    def _extend_runs(self, seq: int) -> None:
+        """One more frame is early: it makes a run of its own, or belongs to its neighbours."""
+        runs, first, last = self.early_runs, seq, seq
+        index = bisect_left(runs, (seq, seq))
+        if index < len(runs) and runs[index][0] == seq + 1:
+            last = runs.pop(index)[1]
+        if index and runs[index - 1][1] == seq - 1:
+            index -= 1
+            first = runs.pop(index)[0]
+        runs.insert(index, (first, last))
 
     def _assemble(self, parts: tuple[Part, ...]) -> list[bytes]:
         messages = []
@@ -69,5 +88,4 @@ class Incoming(Struct):
         if self.stream < 0:
             return None
         self.owes_ack = False
-        beyond = tuple(sorted(self.early)[:ACK_BEYOND_MAX]) if self.early else ()
-        return Ack(self.incarnation, self.stream, self.expected, beyond)
+        return Ack(self.incarnation, self.stream, self.expected, tuple(self.early_runs[:ACK_RUNS_MAX]))

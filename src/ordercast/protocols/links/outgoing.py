@@ -92,14 +92,7 @@ class Outgoing(Struct):
         """Take an acknowledgement into account; returns the frames that it shows to be lost."""
         if ack.stream != self.stream:
             return []
-        under_way = self.unacknowledged
-        arrived = []
-        for seq in under_way:
-            if seq >= ack.below:
-                break
-            arrived.append(seq)
-        arrived += ack.beyond
-        gone = [sent for seq in arrived if (sent := under_way.pop(seq, None)) is not None]
+        gone = [self.unacknowledged.pop(seq) for seq in self._arrived(ack)]
         if not gone:
             return []
         if not gone[-1].again:
@@ -107,9 +100,24 @@ class Outgoing(Struct):
         self.backoff = 0
         return self._overtaken(max(sent.sent_us for sent in gone)) if ack.beyond else []
 
+    def _arrived(self, ack: Ack) -> list[int]:
+        """The frames under way that the acknowledgement names."""
+        runs = ((0, ack.below - 1), *ack.beyond)
+        arrived: list[int] = []
+        at = 0
+        for seq in self.unacknowledged:
+            while seq > runs[at][1]:
+                at += 1
+                if at == len(runs):
+                    return arrived
+            if seq >= runs[at][0]:
+                arrived.append(seq)
+        return arrived
+
     def _overtaken(self, newest_sent_us: int) -> list[int]:
-        """Frames sent well before one that has arrived: reordering does not explain that they are missing."""
-        slack_us = (self.round_trip.mean_us or 0) // 4
+        """Frames sent well before one that has arrived: reordering, at most what round trips vary by, does not explain
+        that they are missing."""
+        slack_us = min((self.round_trip.mean_us or 0) // 4, 4 * self.round_trip.deviation_us)
         lost = []
         for seq, sent in self.unacknowledged.items():
             if sent.sent_us + slack_us < newest_sent_us:
