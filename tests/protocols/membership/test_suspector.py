@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ordercast.protocols.links.round_trip import FIRST_TIMEOUT_US
+from ordercast.protocols.links.round_trip import FIRST_TIMEOUT_US, TIMEOUT_MIN_US
 from ordercast.protocols.membership.suspector import HEARTBEAT_US, MISSED_HEARTBEATS, Suspector
 from tests.layers import sites
 
@@ -51,10 +51,21 @@ def test_a_few_missed_heartbeats_are_no_silence() -> None:
     assert B not in hearing().suspects((MISSED_HEARTBEATS - 1) * HEARTBEAT_US)
 
 
-@given(st.integers(1_000, 400_000))
-def test_who_is_far_away_is_given_more_time(round_trip_us: int) -> None:
-    near, far = hearing(round_trip_us=round_trip_us), hearing(round_trip_us=round_trip_us + 100_000)
-    assert far.peers[B].timeout_us() > near.peers[B].timeout_us()
+def timeout_after(*round_trips_us: int) -> int:
+    """The time-out for a site whose heartbeats gave these round trips."""
+    peer = Suspector.of((B,)).peers[B]
+    for round_trip_us in round_trips_us:
+        peer.round_trip.add(round_trip_us)
+    return peer.timeout_us()
+
+
+@given(st.integers(1_000, 1_000_000))
+def test_a_long_way_makes_no_difference_as_long_as_it_is_always_as_long(round_trip_us: int) -> None:
+    assert timeout_after(*[round_trip_us] * 60) == MISSED_HEARTBEATS * HEARTBEAT_US + TIMEOUT_MIN_US
+
+
+def test_whose_way_varies_is_given_more_time() -> None:
+    assert timeout_after(*[100_000, 300_000] * 30) > timeout_after(*[200_000] * 60) + 200_000
 
 
 def test_the_echo_of_our_heartbeat_gives_the_round_trip_less_the_time_it_lay_there() -> None:

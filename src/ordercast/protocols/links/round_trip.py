@@ -27,6 +27,10 @@ class RoundTrip(Struct):
         self.deviation_us += (abs(sample_us - self.mean_us) - self.deviation_us) // 4
         self.mean_us += (sample_us - self.mean_us) // 8
 
+    def variation_us(self) -> int:
+        """By so much a way may be longer than usual."""
+        return FIRST_TIMEOUT_US if self.mean_us is None else max(TIMEOUT_MIN_US, 4 * self.deviation_us)
+
     def timeout_us(self, slack_us: int) -> int:
         """After so long without an answer that may itself be held back for `slack_us`, it is most likely lost."""
         if self.mean_us is None:

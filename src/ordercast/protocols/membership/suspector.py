@@ -1,7 +1,7 @@
 """Whom to suspect: an accrual detector whose time-outs come from measured round trips.
 
 The level of suspicion grows with silence, and is 1 when the silence has lasted as long as a few missed heartbeats
-and a round trip with its variation. A wrong suspicion costs a view change, never an order.
+and as much as round trips vary. A wrong suspicion costs a view change, never an order.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ class Peer(Struct):
     round_trip: RoundTrip = field(default_factory=RoundTrip)
 
     def timeout_us(self) -> int:
-        """So much silence makes it suspected."""
-        return MISSED_HEARTBEATS * HEARTBEAT_US + self.round_trip.timeout_us(0)
+        """So much silence makes it suspected: how long the way is does not matter, only how much it varies."""
+        return MISSED_HEARTBEATS * HEARTBEAT_US + self.round_trip.variation_us()
 
 
 class Suspector(Struct):
