@@ -10,7 +10,7 @@ from unittest.mock import patch
 
 import msgspec
 
-from ordercast.core.deliveries import Snapshot, SnapshotWanted
+from ordercast.core.deliveries import Finalized, Snapshot, SnapshotWanted
 from ordercast.core.effects import Out
 from ordercast.core.events import Now
 from ordercast.core.ids import SiteId
@@ -133,3 +133,17 @@ def snapshot_makes_a_site_forget_what_it_has_delivered() -> Patch:
         out.deliver(group.me, snapshot)
 
     return patch.object(alignment, "take_snapshot", broken)
+
+
+def restarted_site_makes_its_own_log_final() -> Patch:
+    """Finding 14."""
+
+    def broken(self: Group, out: Out) -> None:
+        below = min(self.finality.below(self.finality.majority), self.log.length)
+        if below > self.log.final:
+            self.log.finalize(below)
+            out.deliver(self.me, Finalized(below))
+        if self.cautious:
+            self.show_certain(out)
+
+    return patch.object(SiteGroup, "finalize", broken)

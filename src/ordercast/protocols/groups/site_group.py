@@ -370,6 +370,8 @@ class SiteGroup(Struct, Generic[Inner]):
             self.finalize(out)
 
     def finalize(self, out: Out) -> None:
+        if not self.view.id:
+            return  # this life has not been in a view yet: it has heard nobody but itself
         below = min(self.finality.below(self.finality.majority), self.log.length)
         if below > self.log.final:
             self.log.finalize(below)
