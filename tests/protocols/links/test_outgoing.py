@@ -68,7 +68,7 @@ def test_what_was_overtaken_by_far_is_lost_and_what_was_overtaken_closely_may_be
     """After a round trip of 10 ms, 2.5 ms are too much for reordering."""
     outgoing = under_way(8)
     outgoing.acknowledge(Ack(0, 0, 1), 10_000)
-    lost = outgoing.acknowledge(Ack(0, 0, 1, (6,)), 16_000)
+    lost = outgoing.acknowledge(Ack(0, 0, 1, ((6, 6),)), 16_000)
     assert lost == [1, 2, 3]
     assert list(outgoing.unacknowledged) == [1, 2, 3, 4, 5, 7]
 
