@@ -36,11 +36,16 @@ DIFFERS = Claim("Two is one.", "nowhere", lambda results: outcome(False, "2", ex
 FAILS = Claim("Three is <one>.", "nowhere", lambda results: outcome(False, "3"))
 
 
+def invoke(arguments: list[str]) -> Result:
+    """As the main command would: click keeps the names of the help option that a command was first invoked with."""
+    return CliRunner().invoke(command, arguments, help_option_names=["-h", "--help"])
+
+
 def run(monkeypatch: pytest.MonkeyPatch, study: Study, *arguments: str) -> Result:
     """With one process, so that nothing has to be started."""
     monkeypatch.setattr("os.cpu_count", lambda: 1)
     monkeypatch.setattr(framework, "all_studies", lambda: [study])
-    return CliRunner().invoke(command, arguments)
+    return invoke(list(arguments))
 
 
 class References(HTMLParser):
@@ -57,10 +62,10 @@ class References(HTMLParser):
 
 
 def test_the_list_names_every_study() -> None:
-    listed = CliRunner().invoke(command, ["--list"])
+    listed = invoke(["--list"])
     assert listed.exit_code == 0
     assert all(name in listed.stdout for name in ("nine-scenarios", "rate-synchronisation", "thirty-processes"))
-    as_data = json.loads(CliRunner().invoke(command, ["--list", "--json"]).stdout)
+    as_data = json.loads(invoke(["--list", "--json"]).stdout)
     assert [each["study"] for each in as_data] == [
         "crash",
         "losses",
@@ -148,7 +153,7 @@ def test_equal_results_give_equal_pictures(monkeypatch: pytest.MonkeyPatch, tmp_
     ],
 )
 def test_wrong_use_is_named(arguments: tuple[str, ...], expected: str) -> None:
-    error = CliRunner().invoke(command, arguments).exception
+    error = invoke(arguments).exception
     assert isinstance(error, WrongUse)
     assert expected in str(error)
 
@@ -156,7 +161,7 @@ def test_wrong_use_is_named(arguments: tuple[str, ...], expected: str) -> None:
 def test_a_file_is_no_place_for_a_report(tmp_path: Path) -> None:
     file = tmp_path / "out"
     file.write_text("")
-    error = CliRunner().invoke(command, ["nine-scenarios", "--out", str(file)]).exception
+    error = invoke(["nine-scenarios", "--out", str(file)]).exception
     assert isinstance(error, WrongUse)
     assert str(error) == f"--out: {file} is a file, expected a directory"
 
