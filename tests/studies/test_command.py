@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import re
+from collections.abc import Sequence
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -36,16 +37,16 @@ DIFFERS = Claim("Two is one.", "nowhere", lambda results: outcome(False, "2", ex
 FAILS = Claim("Three is <one>.", "nowhere", lambda results: outcome(False, "3"))
 
 
-def invoke(arguments: list[str]) -> Result:
+def invoke(arguments: Sequence[str]) -> Result:
     """As the main command would: click keeps the names of the help option that a command was first invoked with."""
-    return CliRunner().invoke(command, arguments, help_option_names=["-h", "--help"])
+    return CliRunner().invoke(command, list(arguments), help_option_names=["-h", "--help"])
 
 
 def run(monkeypatch: pytest.MonkeyPatch, study: Study, *arguments: str) -> Result:
     """With one process, so that nothing has to be started."""
     monkeypatch.setattr("os.cpu_count", lambda: 1)
     monkeypatch.setattr(framework, "all_studies", lambda: [study])
-    return invoke(list(arguments))
+    return invoke(arguments)
 
 
 class References(HTMLParser):

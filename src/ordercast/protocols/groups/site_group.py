@@ -81,11 +81,6 @@ TELL_US = 10_000
 STANDING_US = 1_000_000
 """The digest of the final order is compared so often."""
 
-FETCH_US = 1_000_000
-"""How long to wait for one donor before asking another."""
-
-FETCH_ENTRIES_MAX = 512
-
 
 class SiteGroup(Struct, Generic[Inner]):
     """One site's part in its group, above view synchrony."""

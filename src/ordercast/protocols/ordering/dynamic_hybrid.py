@@ -11,7 +11,7 @@ In the papers a site that switches stops sending until it has switched. Here it 
 it has switched it orders these messages itself, or assigns them. Their way is not lost, and no message of another
 level overtakes them at the sender.
 
-Each site considers its role at intervals, by what it has measured itself (`planning.switching`).
+Each site considers its role at intervals, by what it has measured itself (`deciding`, `planning.switching`).
 
 Assumes: view-synchronous multicast, FIFO between each pair of sites; a view is closed deterministically, so that no
 message outlives it and roles begin anew with each view, from the configuration that the order says.
@@ -53,6 +53,7 @@ from ordercast.core.layer import Waiting
 from ordercast.core.messages import Bundle
 from ordercast.planning.estimators import Estimates
 from ordercast.planning.roles import closest
+from ordercast.protocols.ordering import deciding
 from ordercast.protocols.ordering.configuration import (
     Configuration,
     Content,
@@ -122,7 +123,7 @@ class DynamicHybrid(Struct):
                 self.send(bundle, now, out)
             case TimerFired(key="consider"):
                 out.set_timer("consider", CONSIDER_US)
-                self.consider(now, out)
+                deciding.consider(self, now, out)
             case Flush():
                 self.flush = self.ending = True
                 out.cancel("consider")
@@ -288,7 +289,7 @@ class DynamicHybrid(Struct):
         if isinstance(content, Bundle):
             out.deliver(content.origin, content)
             if self.phase == "changing-sequencer" and not self.undelivered:
-                self.change_sequencer(now, out)
+                deciding.change_sequencer(self, now, out)
         elif content.active:
             self.on_active(content, ticket, now, out)
         elif self.configuration.is_last_active(content.site):
@@ -367,37 +368,6 @@ class DynamicHybrid(Struct):
     def closest_active(self) -> Descriptor:
         return self.configuration.descriptor(self.observations.closest(self.configuration.actives, self.estimates))
 
-    # --- decisions (section 7) ---
-
-    def consider(self, now: Now, out: Out) -> None:
-        """Change role or sequencer if this site's policy advises it."""
-        if self.issuer.clock.wants_probe(now.monotonic_us):
-            out.multicast(Probe(now.monotonic_us))
-        if self.phase not in ("active", "passive") or now.monotonic_us < self.settled_us + self.tenure_us:
-            return
-        sequencer = self.me if self.is_active else self.sequencer.site
-        advice = self.observations.advise(self.estimates, self.configuration.actives, sequencer, now)
-        if advice.active != self.is_active:
-            if advice.active or not self.must_stay:
-                self.go(advice.active, advice.why, now, out)
-        elif not self.is_active and advice.sequencer in self.configuration.actives and advice.sequencer != sequencer:
-            self.note(f"sequencer {advice.sequencer}", advice.why, out)
-            self.desired, self.phase = advice.sequencer, "changing-sequencer"
-            if not self.undelivered:
-                self.change_sequencer(now, out)
-
-    def go(self, active: bool, why: str, now: Now, out: Out) -> None:
-        """Sections 6.5 and 6.6: multicast the switch, in the present role."""
-        self.note("to active" if active else "to passive", why, out)
-        self.send(Going(self.me, self.attempts, active), now, out)
-        self.attempts += 1
-        self.phase = "to-active" if active else "to-passive"
-
-    def change_sequencer(self, now: Now, out: Out) -> None:
-        """Section 6.4: all that the old one was to order is delivered, so FIFO order is safe."""
-        is_active = self.desired in self.configuration.actives
-        self.be_passive(self.configuration.descriptor(self.desired) if is_active else self.closest_active(), now, out)
-
     def note(self, what: str, why: str, out: Out) -> None:
         out.record(Note("role", detail=f"{what}: {why}"))
 
@@ -414,22 +384,15 @@ def build(setup: Setup) -> DynamicHybrid:
     given = setup.options.get("active", ())
     actives = given or setup.members
     configuration = Configuration.of(setup.members, actives)
-    observations = Observations(setup.me, setup.options.get("policy", "pairwise"), {} if setup.online else _rows(setup))
     return DynamicHybrid(
         me=setup.me,
         given=given,
         issuer=Issuer(setup.me, setup.rate_synchronised_clock(actives)),
         merge=Merge.of(setup.me, actives),
         flush=setup.flush,
-        observations=observations,
+        observations=Observations.of(setup),
         configuration=configuration,
         phase="active" if setup.me in actives else "passive",
         sequencer=configuration.descriptor(closest(setup.me, actives, setup.network.delays_us)),
         desired=setup.me,
     )
-
-
-def _rows(setup: Setup) -> dict[SiteId, dict[SiteId, float]]:
-    """All delays, where they are known."""
-    rows = setup.network.delays_us
-    return {site: {other: rows[site][other] for other in setup.members if other != site} for site in setup.members}

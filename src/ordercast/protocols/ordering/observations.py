@@ -14,6 +14,7 @@ from ordercast.core.events import Now
 from ordercast.core.ids import SiteId
 from ordercast.planning.estimators import Estimates
 from ordercast.planning.switching import POLICIES, Advice, Outlook
+from ordercast.protocols.ordering.setup import Setup
 
 SILENCE_MIN_US = 500_000
 """A site that has not sent enough to know its own rate takes the length of its silence for the gap, from here on."""
@@ -29,6 +30,14 @@ class Observations(Struct):
     rows: dict[SiteId, dict[SiteId, float]] = {}
     members: tuple[SiteId, ...] = ()
     since_us: int = 0
+
+    @classmethod
+    def of(cls, setup: Setup) -> Observations:
+        """A site that comes up. Where delays are known, all of them are."""
+        known = setup.network.delays_us
+        members = () if setup.online else setup.members
+        rows = {site: {other: known[site][other] for other in members if other != site} for site in members}
+        return cls(setup.me, setup.options.get("policy", "pairwise"), rows)
 
     def begin_view(self, members: tuple[SiteId, ...], now_us: int) -> None:
         """These are the members; estimates go on."""
