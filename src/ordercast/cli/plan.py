@@ -13,12 +13,12 @@ from rich.markup import escape
 
 from ordercast.cli.output import ROWS_MAX, console, new_table, number, print_json, ratio, remark
 from ordercast.core.ids import SiteId
+from ordercast.core.mistakes import listed
 from ordercast.planning import predict
 from ordercast.planning.predict import Source, Sources
 from ordercast.planning.roles import Sequencers, assign_roles, with_actives
 from ordercast.planning.topology import Topology
 from ordercast.simulator.load import mean_rates
-from ordercast.simulator.mistakes import listed
 from ordercast.simulator.scenario import Scenario, Traffic, load
 from ordercast.verify.run import LimitMs
 

@@ -12,8 +12,8 @@ from rich.console import Console
 from rich.markup import escape
 
 from ordercast.cli.output import ROWS_MAX, Progress, console, new_table, number, print_json, ratio, remark
+from ordercast.core.mistakes import require_number
 from ordercast.protocols.ordering.catalogue import PROTOCOLS
-from ordercast.simulator.mistakes import require_number
 from ordercast.simulator.observer import Observer
 from ordercast.simulator.scenario import Scenario, load
 from ordercast.simulator.scenario_checks import SEED_MAX, check_protocol_name

@@ -18,6 +18,28 @@ class Level(enum.IntEnum):
     SAFE = 3
 
 
+class Act(enum.IntEnum):
+    """What a participant does with a bundle."""
+
+    SPEAKS = 0
+    JOINS = 1
+    """It becomes a member of its group; the bundle has one empty body, and so takes one position."""
+    LEAVES = 2
+
+
+class Author(Struct, frozen=True, array_like=True, gc=False):
+    """The participant behind a bundle. The ordering protocols do not look at it."""
+
+    group: str
+    """The participants' group that the bundle is for; many of them ride on the one group of sites."""
+    name: str
+    session: int
+    """One connection of a participant, through however many sites: drawn at random, 63 bits."""
+    number: int
+    """Of the first body, among those of the session: by it what is multicast again is recognised."""
+    act: Act = Act.SPEAKS
+
+
 class Bundle(Struct, frozen=True, array_like=True, tag=0, gc=False):
     """The ordering unit: consecutive messages of one origin that are ordered together.
 
@@ -32,6 +54,10 @@ class Bundle(Struct, frozen=True, array_like=True, tag=0, gc=False):
     """How many fifo and causal bundles of each member, in the view's order, must be delivered before; empty: none."""
     ordered_past: tuple[int, ...] = ()
     """The same for its agreed and safe bundles."""
+    author: Author | None = None
+    """Whose messages these are; a bundle has one author."""
+    void: tuple[int, ...] = ()
+    """Bodies, by index, that had come up before when this bundle did: they keep their positions, and nobody gets them."""
 
     @property
     def origin(self) -> SiteId:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import UNSET
 
-from ordercast.simulator.mistakes import Mistake, listed, require_after, require_number, require_sites, unknown
+from ordercast.core.mistakes import Mistake, listed, require_after, require_number, require_sites, unknown
 
 if TYPE_CHECKING:
     from ordercast.simulator.scenario import Fault

@@ -6,9 +6,9 @@ import math
 from typing import TYPE_CHECKING
 
 from ordercast.core.ids import SITES_MAX
+from ordercast.core.mistakes import Mistake, listed, require_distinct, require_name, require_number, shown, unknown
 from ordercast.planning.topology import Delays, Lan, Wan
 from ordercast.simulator.distributions import quantiles
-from ordercast.simulator.mistakes import Mistake, listed, require_distinct, require_name, require_number, shown, unknown
 
 if TYPE_CHECKING:
     from ordercast.simulator.scenario import Scenario

@@ -12,11 +12,11 @@ import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
 from ordercast.core.errors import WrongUse
+from ordercast.core.mistakes import Mistake
+from ordercast.core.shape import shape
 from ordercast.planning import topology
 from ordercast.planning.topology import Delays, Lan, Topology, Wan
-from ordercast.simulator.mistakes import Mistake
 from ordercast.simulator.scenario_checks import check
-from ordercast.simulator.scenario_shape import shape
 
 
 class ScenarioError(WrongUse):

@@ -6,9 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import UNSET
 
-from ordercast.protocols.ordering.catalogue import PROTOCOLS, SITES
-from ordercast.simulator.fault_checks import check_faults
-from ordercast.simulator.mistakes import (
+from ordercast.core.mistakes import (
     STEP_S,
     Mistake,
     join,
@@ -21,6 +19,8 @@ from ordercast.simulator.mistakes import (
     shown,
     unknown,
 )
+from ordercast.protocols.ordering.catalogue import PROTOCOLS, SITES
+from ordercast.simulator.fault_checks import check_faults
 from ordercast.simulator.network_checks import check_network
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec import inspect
 
-from ordercast.simulator.mistakes import Mistake, join, listed, nearest, shown
+from ordercast.core.mistakes import Mistake, join, listed, nearest, shown
 
 Typed = TypeVar("Typed")
 
