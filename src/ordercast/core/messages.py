@@ -57,7 +57,7 @@ class Bundle(Struct, frozen=True, array_like=True, tag=0, gc=False):
     author: Author | None = None
     """Whose messages these are; a bundle has one author."""
     void: tuple[int, ...] = ()
-    """Bodies, by index, that had come up before when this bundle did: they keep their positions, and nobody gets them."""
+    """Bodies, by index, that had come up before: they keep their positions, and nobody gets them."""
 
     @property
     def origin(self) -> SiteId:

@@ -22,7 +22,7 @@ class Wire:
         """The bytes that travel."""
         return self._encoder.encode(message)
 
-    def decode(self, data: bytes) -> Any:
+    def decode(self, data: bytes | memoryview) -> Any:
         """The message that travelled, or `BadBytes`."""
         try:
             return self._decoder.decode(data)

@@ -12,6 +12,12 @@ from ordercast.protocols.links.codec import codec_for
 from ordercast.protocols.links.reliable import Reliable
 from ordercast.protocols.membership.view_synchrony import ViewSynchrony
 
+DATAGRAM_BYTES = 1400
+"""A frame fits into a packet of any network."""
+
+STREAM_FRAME_BYTES = 1 << 16
+"""Over a stream nothing is gained by small frames."""
+
 
 class Life(Struct, frozen=True):
     """One life of a site, from its start to its crash."""
@@ -26,10 +32,23 @@ class Life(Struct, frozen=True):
     recovered: Recovered = Recovered()
 
 
-def full_stack(ordering: Layer, life: Life, resilience: int) -> Stack:
+class Carrier(Struct, frozen=True):
+    """What carries the frames of the links."""
+
+    repairs: bool = True
+    """Whether frames may be lost; else the host says when a connection is a new one."""
+    frame_bytes_max: int = DATAGRAM_BYTES
+
+
+DATAGRAMS = Carrier()
+STREAMS = Carrier(repairs=False, frame_bytes_max=STREAM_FRAME_BYTES)
+
+
+def full_stack(ordering: Layer, life: Life, resilience: int, carrier: Carrier = DATAGRAMS) -> Stack:
     """Group over view synchrony over codec over links."""
     upper = upper_layers(ordering, life, resilience)
-    return Stack((*upper.layers, codec_for(upper.WIRE), Reliable(life.me, life.incarnation)))
+    links = Reliable(life.me, life.incarnation, repairs=carrier.repairs, frame_bytes_max=carrier.frame_bytes_max)
+    return Stack((*upper.layers, codec_for(upper.WIRE), links))
 
 
 def upper_layers(ordering: Layer, life: Life, resilience: int) -> Stack:

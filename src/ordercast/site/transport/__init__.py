@@ -1,0 +1,1 @@
+"""Frames between sites: TCP with TLS, an emulated wide area network, or a network in memory for tests."""

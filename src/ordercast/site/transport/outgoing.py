@@ -1,0 +1,121 @@
+"""The connection to another site: made, kept, and made again when it breaks."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import ssl
+from collections.abc import Callable
+
+from ordercast.site.transport.framing import Hello, framed, hello_bytes
+
+RETRY_LEAST_S = 0.05
+RETRY_MOST_S = 2.0
+"""A call that fails is repeated after twice the time, up to this, more or less by chance: not all at once."""
+
+CONNECT_S = 10.0
+"""A call that has not been answered after so long has failed."""
+
+
+class Call:
+    """Where to call, and what to say."""
+
+    def __init__(self, host: str, port: int, hello: Hello, security: ssl.SSLContext | None, server_name: str) -> None:
+        self.host = host
+        self.port = port
+        self.greeting = hello_bytes(hello)
+        self.security = security
+        self.server_name = server_name if security is not None else None
+
+
+class OutgoingConnection(asyncio.Protocol):
+    """Sends frames, as many at a time as the site has ready in one turn of its loop."""
+
+    def __init__(self, call: Call, connected: Callable[[], None], failed: Callable[[str], None]) -> None:
+        self.is_up = False
+        self.bytes_sent = 0
+        self._call = call
+        self._connected = connected
+        self._failed = failed
+        self._transport: asyncio.Transport | None = None
+        self._lost = asyncio.Event()
+        self._ready: list[bytes] = []
+        self._loop = asyncio.get_running_loop()
+
+    async def run(self) -> None:
+        """Keep the connection up until cancelled."""
+        delay_s = RETRY_LEAST_S
+        try:
+            while True:
+                if await self._connect():
+                    delay_s = RETRY_LEAST_S
+                    await self._lost.wait()
+                await asyncio.sleep(delay_s * random.uniform(0.5, 1.5))
+                delay_s = min(2 * delay_s, RETRY_MOST_S)
+        finally:
+            self.hang_up()
+
+    async def _connect(self) -> bool:
+        call = self._call
+        self._lost.clear()
+        try:
+            async with asyncio.timeout(CONNECT_S):
+                await self._loop.create_connection(
+                    lambda: self, call.host, call.port, ssl=call.security, server_hostname=call.server_name
+                )
+        except (OSError, ssl.SSLError, ssl.CertificateError, TimeoutError) as error:
+            self._failed(_reason(error))
+            return False
+        return self.is_up
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        transport.set_write_buffer_limits(high=1 << 30)  # the links bound what is under way
+        self._transport = transport
+        self._ready.clear()
+        transport.write(self._call.greeting)
+        self.is_up = True
+        self._connected()
+
+    def connection_lost(self, error: Exception | None) -> None:
+        self._transport = None
+        self.is_up = False
+        self._ready.clear()
+        self._lost.set()
+
+    def send(self, message: bytes) -> None:
+        """Put a message on its way; without a connection it is lost, and repeated on the next one."""
+        if self._transport is None:
+            return
+        if not self._ready:
+            self._loop.call_soon(self._flush)
+        self._ready.append(framed(message))
+
+    def _flush(self) -> None:
+        if self._transport is not None and self._ready:
+            data = b"".join(self._ready)
+            self.bytes_sent += len(data)
+            self._transport.write(data)
+        self._ready.clear()
+
+    @property
+    def bytes_waiting(self) -> int:
+        """What the network has not taken yet."""
+        return self._transport.get_write_buffer_size() if self._transport is not None else 0
+
+    def hang_up(self) -> None:
+        """End the connection at once; `run` makes another one."""
+        if self._transport is not None:
+            self._transport.abort()
+
+    async def finish(self) -> None:
+        """Send what is ready, and end."""
+        self._flush()
+        if self._transport is not None:
+            self._transport.close()
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, TimeoutError):
+        return f"no answer within {CONNECT_S:g} s"
+    return str(error) or type(error).__name__
