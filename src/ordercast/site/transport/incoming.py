@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 from ordercast.core.ids import SiteId
 from ordercast.core.wire import BadBytes, Wire
@@ -51,8 +51,7 @@ class IncomingConnection(asyncio.BufferedProtocol):
         self._decode = receiver.wire.decode
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
-        self._transport = transport
+        self._transport = cast(asyncio.Transport, transport)  # uvloop's is none by type
         self._receiver.attached(self)
         self._greeting = asyncio.get_running_loop().call_later(HELLO_S, self._refuse, "no greeting")
 

@@ -6,6 +6,7 @@ import asyncio
 import random
 import ssl
 from collections.abc import Callable
+from typing import cast
 
 from ordercast.site.transport.framing import Hello, framed, hello_bytes
 
@@ -69,11 +70,10 @@ class OutgoingConnection(asyncio.Protocol):
         return self.is_up
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
-        transport.set_write_buffer_limits(high=1 << 30)  # the links bound what is under way
-        self._transport = transport
+        self._transport = cast(asyncio.Transport, transport)  # uvloop's is none by type
+        self._transport.set_write_buffer_limits(high=1 << 30)  # the links bound what is under way
         self._ready.clear()
-        transport.write(self._call.greeting)
+        self._transport.write(self._call.greeting)
         self.is_up = True
         self._connected()
 
