@@ -20,12 +20,13 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "records": ("core",),
     "simulator": ("core", "planning", "protocols", "records"),
     "verify": ("core", "planning", "protocols", "simulator"),
+    "site": ("core", "planning", "protocols", "records"),
     "studies": ("core", "planning", "protocols", "records", "simulator", "verify"),
-    "cli": ("core", "planning", "protocols", "records", "simulator", "verify", "studies"),
+    "cli": ("core", "planning", "protocols", "records", "simulator", "site", "verify", "studies"),
 }
 """For each room those that it may import, beside itself. A new room needs a line here."""
 
-HEAVY = ("matplotlib", "numpy", "pyarrow", "rich", "scipy")
+HEAVY = ("cryptography", "matplotlib", "numpy", "pyarrow", "rich", "scipy")
 IMPURE = ("asyncio", "datetime", "os", "random", "secrets", "select", "signal", "socket", "threading", "time", "uuid")
 FILES = modules("src")
 

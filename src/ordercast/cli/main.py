@@ -23,6 +23,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "plan": ("ordercast.cli.plan", "Say what to expect of a network: roles, latencies and their limit."),
     "study": ("ordercast.cli.study", "Reproduce a table or figure of the papers."),
     "fuzz": ("ordercast.cli.fuzz", "Run random groups under random faults, and check every promise."),
+    "keys": ("ordercast.cli.keys", "Make and renew the certificates by which sites know each other."),
     "explore": ("ordercast.cli.explore", "Run a small group through every interleaving there is."),
 }
 """For each subcommand the module whose `command` it is, and what it does in a line."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import tomllib
 from pathlib import Path
 from typing import Any, Literal
@@ -14,12 +13,10 @@ from ordercast.core.ids import SITES_MAX, SiteId
 from ordercast.core.mistakes import Mistake, join, require_distinct, require_number, shown, unknown
 from ordercast.core.shape import shape
 from ordercast.protocols.ordering.catalogue import PROTOCOLS
-from ordercast.site.transport.links import Address
+from ordercast.site.keys.names import is_label
+from ordercast.site.transport.outgoing import Address
 
 Fsync = Literal["always", "interval", "never"]
-
-_NAME = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
-"""Names of clusters and sites stand in certificates and file names."""
 
 
 class SecurityTable(Struct, forbid_unknown_fields=True):
@@ -217,7 +214,7 @@ def _check_log(log: LogTable) -> None:
 
 
 def _require_name(key: str, name: str) -> None:
-    if not _NAME.fullmatch(name):
+    if not is_label(name):
         raise Mistake(key, f"expected lower-case letters, digits and hyphens, at most 63, not {shown(name)}")
 
 

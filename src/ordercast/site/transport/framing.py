@@ -1,7 +1,7 @@
 """How messages lie in a stream of bytes: length, site group, message.
 
-A connection begins with a `Hello` from whoever has called; behind it come the frames of the links. One daemon may
-come to host several groups of sites, so every frame names its group; today there is only group 0.
+A connection begins with a `Hello` from whoever has called, and one in answer; behind it come the frames of the links.
+One daemon may come to host several groups of sites, so every frame names its group; today there is only group 0.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ HEADER_BYTES = _HEADER.size
 
 
 class Hello(Struct, frozen=True, array_like=True, tag="hello"):
-    """Who calls."""
+    """Who calls, or answers."""
 
     version: int
     cluster: str
@@ -99,12 +99,12 @@ _HELLO = Wire(Hello)
 
 
 def hello_bytes(hello: Hello) -> bytes:
-    """What a caller sends first."""
+    """What either side sends first."""
     return framed(_HELLO.encode(hello))
 
 
 def read_hello(data: Any, cluster: str, sites: tuple[str, ...]) -> Hello:
-    """Who calls, if it may be a site of ours; else `BadBytes`."""
+    """Who is at the other end, if it may be a site of ours; else `BadBytes`."""
     hello: Hello = _HELLO.decode(data)
     if hello.version != VERSION:
         raise BadBytes(f"version {hello.version} of what travels between sites, expected {VERSION}")

@@ -7,7 +7,7 @@ from typing import Any, Protocol, cast
 
 from ordercast.core.ids import SiteId
 from ordercast.core.wire import BadBytes, Wire
-from ordercast.site.transport.framing import Frames, read_hello
+from ordercast.site.transport.framing import Frames, Hello, hello_bytes, read_hello
 
 HELLO_S = 10.0
 """Who has not said who it is after so long is hung up on."""
@@ -21,6 +21,8 @@ class Receiver(Protocol):
     """By site id."""
     wire: Wire
     """Of the frames of the links."""
+    hello: Hello
+    """What this site says of itself."""
 
     def caller_of(self, transport: asyncio.BaseTransport, name: str) -> str | None:
         """Why the caller is not the site it says it is; None if it is."""
@@ -80,6 +82,7 @@ class IncomingConnection(asyncio.BufferedProtocol):
             raise BadBytes(reason)
         self.sender = SiteId(receiver.names.index(hello.site))
         self.incarnation = hello.incarnation
+        self._transport.write(hello_bytes(receiver.hello))
         self._end_greeting()
 
     def _refuse(self, reason: str) -> None:

@@ -23,7 +23,7 @@ from ordercast.site.clock import Clock
 from ordercast.site.transport.emulation import EmulatedNetwork
 from ordercast.site.transport.framing import VERSION, Hello
 from ordercast.site.transport.incoming import IncomingConnection
-from ordercast.site.transport.outgoing import Call, OutgoingConnection
+from ordercast.site.transport.outgoing import Address, Call, OutgoingConnection
 
 
 class Security(Protocol):
@@ -40,14 +40,6 @@ class Security(Protocol):
 
     def why_not(self, transport: asyncio.BaseTransport, site: str) -> str | None:
         """Why a caller is not the site it says it is; None if it is."""
-
-
-class Address(Struct, frozen=True):
-    """Where a site listens."""
-
-    name: str
-    host: str
-    port: int
 
 
 class Counters(Struct):
@@ -83,7 +75,7 @@ class SiteLinks:
         self.wire = Wire(Reliable.WIRE)
         self.counters = Counters()
         self.emulated = EmulatedNetwork(clock, self._put, self._reconnected)
-        self._hello = Hello(VERSION, cluster, self.names[me], incarnation)
+        self.hello = Hello(VERSION, cluster, self.names[me], incarnation)
         self._handle = handle
         self._security = security
         self._warn = warn
@@ -118,14 +110,17 @@ class SiteLinks:
         security, server_name = None, ""
         if self._security is not None:
             security, server_name = self._security.calling(), self._security.server_name(address.name)
-        call = Call(address.host, address.port, self._hello, security, server_name)
+        call = Call(address, self.hello, security, server_name)
         peer = f"{address.name} at {address.host}:{address.port}"
         connection = OutgoingConnection(call, lambda: self._reconnected(site), lambda reason: self._warn(peer, reason))
         self._out[site] = connection
         self._tasks[site] = asyncio.get_running_loop().create_task(connection.run())
 
-    def renew(self) -> None:
+    async def renew(self) -> None:
         """Make all connections anew: certificates have changed."""
+        if self._server is not None:
+            self._server.close()
+        await self.listen()
         for connection in self._out.values():
             connection.hang_up()
         for incoming in tuple(self._in):

@@ -8,7 +8,10 @@ import ssl
 from collections.abc import Callable
 from typing import cast
 
-from ordercast.site.transport.framing import Hello, framed, hello_bytes
+from msgspec import Struct
+
+from ordercast.core.wire import BadBytes
+from ordercast.site.transport.framing import Frames, Hello, framed, hello_bytes, read_hello
 
 RETRY_LEAST_S = 0.05
 RETRY_MOST_S = 2.0
@@ -18,18 +21,29 @@ CONNECT_S = 10.0
 """A call that has not been answered after so long has failed."""
 
 
-class Call:
-    """Where to call, and what to say."""
+STEADY_S = 5.0
+"""A connection that has lasted so long was a good one: the next call comes at once."""
 
-    def __init__(self, host: str, port: int, hello: Hello, security: ssl.SSLContext | None, server_name: str) -> None:
-        self.host = host
-        self.port = port
-        self.greeting = hello_bytes(hello)
+
+class Address(Struct, frozen=True):
+    """Where a site listens."""
+
+    name: str
+    host: str
+    port: int
+
+
+class Call:
+    """Whom to call, and what to say."""
+
+    def __init__(self, address: Address, hello: Hello, security: ssl.SSLContext | None, server_name: str) -> None:
+        self.address = address
+        self.hello = hello
         self.security = security
         self.server_name = server_name if security is not None else None
 
 
-class OutgoingConnection(asyncio.Protocol):
+class OutgoingConnection(asyncio.BufferedProtocol):
     """Sends frames, as many at a time as the site has ready in one turn of its loop."""
 
     def __init__(self, call: Call, connected: Callable[[], None], failed: Callable[[str], None]) -> None:
@@ -40,6 +54,7 @@ class OutgoingConnection(asyncio.Protocol):
         self._failed = failed
         self._transport: asyncio.Transport | None = None
         self._lost = asyncio.Event()
+        self._answer = Frames()
         self._ready: list[bytes] = []
         self._loop = asyncio.get_running_loop()
 
@@ -49,35 +64,53 @@ class OutgoingConnection(asyncio.Protocol):
         try:
             while True:
                 if await self._connect():
-                    delay_s = RETRY_LEAST_S
+                    began_s = self._loop.time()
                     await self._lost.wait()
+                    if self._loop.time() - began_s > STEADY_S:
+                        delay_s = RETRY_LEAST_S
                 await asyncio.sleep(delay_s * random.uniform(0.5, 1.5))
                 delay_s = min(2 * delay_s, RETRY_MOST_S)
         finally:
             self.hang_up()
 
     async def _connect(self) -> bool:
-        call = self._call
+        call, address = self._call, self._call.address
         self._lost.clear()
         try:
             async with asyncio.timeout(CONNECT_S):
                 await self._loop.create_connection(
-                    lambda: self, call.host, call.port, ssl=call.security, server_hostname=call.server_name
+                    lambda: self, address.host, address.port, ssl=call.security, server_hostname=call.server_name
                 )
         except (OSError, ssl.SSLError, ssl.CertificateError, TimeoutError) as error:
             self._failed(_reason(error))
             return False
-        return self.is_up
+        return True
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)  # uvloop's is none by type
         self._transport.set_write_buffer_limits(high=1 << 30)  # the links bound what is under way
-        self._ready.clear()
-        self._transport.write(self._call.greeting)
-        self.is_up = True
-        self._connected()
+        self._transport.write(hello_bytes(self._call.hello))
+        self._answer = Frames()
+
+    def get_buffer(self, sizehint: int) -> memoryview:
+        return self._answer.room()
+
+    def buffer_updated(self, nbytes: int) -> None:
+        """The answer to the greeting, which is all that ever comes this way: from here on frames may go."""
+        expected = self._call.hello
+        try:
+            for message in self._answer.arrived(nbytes):
+                read_hello(message, expected.cluster, (self._call.address.name,))
+                self.is_up = True
+                self._connected()
+            self._answer.make_room()
+        except BadBytes as error:
+            self._failed(str(error))
+            self.hang_up()
 
     def connection_lost(self, error: Exception | None) -> None:
+        if not self.is_up:
+            self._failed(_reason(error) if error is not None else "it hung up without an answer")
         self._transport = None
         self.is_up = False
         self._ready.clear()
@@ -85,7 +118,7 @@ class OutgoingConnection(asyncio.Protocol):
 
     def send(self, message: bytes) -> None:
         """Put a message on its way; without a connection it is lost, and repeated on the next one."""
-        if self._transport is None:
+        if not self.is_up:
             return
         if not self._ready:
             self._loop.call_soon(self._flush)
