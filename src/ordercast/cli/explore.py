@@ -12,7 +12,7 @@ from rich.markup import escape
 
 from ordercast.cli.output import console, new_table, print_json
 from ordercast.core.errors import WrongUse
-from ordercast.simulator.scenario_checks import check_protocol_name
+from ordercast.protocols.ordering.options import check_protocol_name
 from ordercast.verify.explorer import Exploration, explore
 from ordercast.verify.scopes import SCOPES as ORDERING_SCOPES
 from ordercast.verify.scopes import Scope

@@ -14,9 +14,10 @@ from rich.markup import escape
 from ordercast.cli.output import ROWS_MAX, Progress, console, new_table, number, print_json, ratio, remark
 from ordercast.core.mistakes import require_number
 from ordercast.protocols.ordering.catalogue import PROTOCOLS
+from ordercast.protocols.ordering.options import check_protocol_name
 from ordercast.simulator.observer import Observer
 from ordercast.simulator.scenario import Scenario, load
-from ordercast.simulator.scenario_checks import SEED_MAX, check_protocol_name
+from ordercast.simulator.scenario_checks import SEED_MAX
 from ordercast.simulator.statistics import Summary
 from ordercast.verify.run import RunResult, run
 

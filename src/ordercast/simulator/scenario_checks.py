@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from msgspec import UNSET
 
 from ordercast.core.mistakes import (
     STEP_S,
     Mistake,
-    join,
-    listed,
-    nearest,
     require_after,
     require_before,
     require_number,
     require_sites,
-    shown,
-    unknown,
 )
-from ordercast.protocols.ordering.catalogue import PROTOCOLS, SITES
+from ordercast.protocols.ordering.options import check_options, check_protocol_name
 from ordercast.simulator.fault_checks import check_faults
 from ordercast.simulator.network_checks import check_network
 
@@ -60,46 +55,7 @@ def _check_times(scenario: Scenario) -> None:
 
 def _check_protocol(choice: ProtocolChoice, sites: list[str]) -> None:
     check_protocol_name("protocol.name", choice.name)
-    kinds = PROTOCOLS[choice.name].options
-    for name, value in choice.options.items():
-        key = join("protocol.options", name)
-        if name not in kinds:
-            raise Mistake(key, _unknown_option(choice.name, name))
-        if isinstance(kinds[name], tuple):
-            _require_choice(key, name, value, kinds[name])
-        elif kinds[name] == SITES:
-            _require_site_list(key, value, sites)
-        elif not isinstance(value, str):
-            raise Mistake(key, f"expected the name of a site, not {shown(value)}")
-        elif value not in sites:
-            raise Mistake(key, unknown("site", value, sites))
-
-
-def check_protocol_name(key: str, name: str) -> None:
-    """The protocol exists."""
-    if name not in PROTOCOLS:
-        raise Mistake(key, unknown("protocol", name, list(PROTOCOLS)))
-
-
-def _unknown_option(protocol: str, name: str) -> str:
-    options = list(PROTOCOLS[protocol].options)
-    if not options:
-        return f"unknown option, {protocol} has none"
-    meant = nearest(name, options)
-    return f"unknown option, {f'did you mean {meant}?' if meant else f'{protocol} knows {listed(options)}'}"
-
-
-def _require_choice(key: str, name: str, value: Any, choices: tuple[str, ...]) -> None:
-    if not isinstance(value, str):
-        raise Mistake(key, f"expected one of {listed(choices)}, not {shown(value)}")
-    if value not in choices:
-        raise Mistake(key, unknown(name, value, choices))
-
-
-def _require_site_list(key: str, value: Any, sites: list[str]) -> None:
-    if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
-        raise Mistake(key, f"expected a list of sites, not {shown(value)}")
-    require_sites(key, value, sites)
+    check_options("protocol.options", choice.name, choice.options, sites)
 
 
 def _check_traffic(key: str, traffic: Traffic, scenario: Scenario) -> None:

@@ -18,7 +18,8 @@ from ordercast.core.stack import stacked
 from ordercast.core.views import View
 from ordercast.protocols.groups.log import RETAINED_POSITIONS
 from ordercast.protocols.links.fifo import Fifo
-from ordercast.protocols.ordering.catalogue import PROTOCOLS, SITES
+from ordercast.protocols.ordering.catalogue import PROTOCOLS
+from ordercast.protocols.ordering.options import with_ids
 from ordercast.protocols.ordering.setup import Setup
 from ordercast.simulator import faults
 from ordercast.simulator.chooser import Chooser, SeededChooser
@@ -120,17 +121,10 @@ class Simulation:
 
     def _ordering(self, me: SiteId) -> Layer:
         choice = self.scenario.protocol
-        kinds = PROTOCOLS[choice.name].options
-        options = {key: self._option(kinds[key], value) for key, value in choice.options.items()}
+        options = with_ids(choice.name, choice.options, self.topology.names)
         online = choice.estimates == "online"
         setup = Setup(me, self.topology.sites, self._known, choice.tickets == "flush", online, options)
         return self._build(setup)
-
-    def _option(self, kind: Any, value: Any) -> Any:
-        """As a protocol wants it: sites by their ids, a choice as it is."""
-        if isinstance(kind, tuple):
-            return value
-        return tuple(map(self.topology.site, value)) if kind == SITES else self.topology.site(value)
 
     # --- traffic ---
 

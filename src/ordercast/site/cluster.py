@@ -12,7 +12,7 @@ from ordercast.core.errors import WrongUse
 from ordercast.core.ids import SITES_MAX, SiteId
 from ordercast.core.mistakes import Mistake, join, require_distinct, require_number, shown, unknown
 from ordercast.core.shape import shape
-from ordercast.protocols.ordering.catalogue import PROTOCOLS
+from ordercast.protocols.ordering.options import check_options, check_protocol_name
 from ordercast.site.keys.names import is_label
 from ordercast.site.transport.outgoing import Address
 
@@ -167,7 +167,7 @@ def cluster_from(table: Any, directory: Path) -> Cluster:
 def _check(tables: ClusterTables) -> None:
     _require_name("cluster", tables.cluster)
     _check_sites(tables)
-    _check_group(tables.group)
+    check_group("group", tables.group, [site.name for site in tables.site])
     _check_log(tables.log)
     security = tables.security
     if security.tls and security.keys is None:
@@ -199,10 +199,11 @@ def _check_sites(tables: ClusterTables) -> None:
     require_distinct("site", [site.address for site in tables.site])
 
 
-def _check_group(group: GroupTable) -> None:
-    if group.ordering not in PROTOCOLS:
-        raise Mistake("group.ordering", unknown("protocol", group.ordering, list(PROTOCOLS)))
-    require_number("group.resilience", group.resilience, least=0)
+def check_group(table: str, group: GroupTable, sites: list[str]) -> None:
+    """The ordering protocol and its options."""
+    check_protocol_name(join(table, "ordering"), group.ordering)
+    check_options(join(table, "options"), group.ordering, group.options, sites)
+    require_number(join(table, "resilience"), group.resilience, least=0, most=SITES_MAX - 1)
 
 
 def _check_log(log: LogTable) -> None:
