@@ -130,11 +130,23 @@ def test_effects_at_the_edge_leave_in_the_order_in_which_they_were_put() -> None
     assert names == ["Record", "Deliver", "Save", "SetTimer", "Cancel", "Deliver", "Send", "Multicast"]
 
 
-def test_each_layer_has_timers_and_stored_values_of_its_own() -> None:
+def test_what_a_layer_saves_comes_behind_what_it_has_handed_up_and_before_what_it_sends_afterwards() -> None:
+    stack = stacked((Scribe("top", []), Busy("middle", []), Scribe("bottom", [])))
+    effects = [each for each in run(stack, FromAbove("m")) if isinstance(each, Deliver | Save | Send | Multicast)]
+    assert effects == [
+        Deliver(A, "first>top"),
+        Send(B, "second>bottom"),
+        Save("term", b"1"),
+        Deliver(A, "third>top"),
+        Multicast("fourth>bottom"),
+    ]
+
+
+def test_each_layer_has_timers_of_its_own() -> None:
     stack = stacked((Scribe("top", []), Busy("bottom", [])))
     effects = run(stack, FromBelow(B, "m"))
     assert SetTimer((1, "soon"), 3) in effects
-    assert Save("1/term", b"1") in effects
+    assert Save("term", b"1") in effects
     assert Record(Note("role")) in effects
 
 

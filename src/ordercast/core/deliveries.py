@@ -7,6 +7,7 @@ from msgspec import Struct
 from ordercast.core.entries import Entry, RoleChange
 from ordercast.core.ids import SiteId
 from ordercast.core.messages import Bundle
+from ordercast.core.participants import Member
 from ordercast.core.views import View
 
 
@@ -38,6 +39,19 @@ class Delivered(Struct, frozen=True, gc=False):
     final: bool
 
 
+class Taken(Struct, frozen=True, gc=False):
+    """For the host: what it has asked for, or what the site says by itself, is multicast now as this bundle."""
+
+    bundle: Bundle
+
+
+class Repeated(Struct, frozen=True, gc=False):
+    """For the host: all messages of this bundle, one of its own, had come up before this position. It gets none."""
+
+    bundle: Bundle
+    below: int
+
+
 class Finalized(Struct, frozen=True, gc=False):
     """What was ordered at positions below this one is the same at every site, for ever."""
 
@@ -55,6 +69,17 @@ class ViewChanged(Struct, frozen=True, gc=False):
 
     view: View
     position: int
+
+
+class GroupViewChanged(Struct, frozen=True, gc=False):
+    """A participants' group has other members from this position on; or, as a site begins, these are its members."""
+
+    group: str
+    position: int
+    members: tuple[Member, ...]
+    """All of them, the most senior first. One that goes on by way of another site has neither joined nor left."""
+    joined: tuple[Member, ...] = ()
+    left: tuple[Member, ...] = ()
 
 
 class RoleChanged(Struct, frozen=True, gc=False):
@@ -92,9 +117,12 @@ Delivery = (
     Logged
     | Truncated
     | Delivered
+    | Taken
+    | Repeated
     | Finalized
     | Retracted
     | ViewChanged
+    | GroupViewChanged
     | RoleChanged
     | SnapshotWanted
     | Snapshot

@@ -18,6 +18,10 @@ class Level(enum.IntEnum):
     SAFE = 3
 
 
+UNNUMBERED = -1
+"""What a site itself says of a session: it is not one of the session's messages."""
+
+
 class Act(enum.IntEnum):
     """What a participant does with a bundle."""
 

@@ -2,7 +2,8 @@
 
 Each event of the host sets off a chain of events between the layers. They wait in one first-in-first-out
 queue and are handled one after the other (no recursion) until the queue is empty. The effects that leave
-the stack, at its top or bottom, go to the host's `Out` in the order in which they were put.
+the stack, at its top or bottom, go to the host's `Out` in the order in which they were put. What the layers save they
+save under keys that no other layer of the stack uses.
 """
 
 from __future__ import annotations
@@ -10,13 +11,13 @@ from __future__ import annotations
 from collections import deque
 from typing import Any
 
-from ordercast.core.effects import Note, Out
+from ordercast.core.effects import Note, Out, Save
 from ordercast.core.events import Event, Flush, FromAbove, FromBelow, Now, Started, TimerFired, TimerKey, ViewInstalled
 from ordercast.core.ids import SiteId
 from ordercast.core.layer import Layer, Waiting
 from ordercast.core.views import View
 
-Work = deque[tuple[int, Event]]
+Work = deque[tuple[int, Event | Save]]
 
 
 def stacked(layers: tuple[Layer, ...]) -> Layer:
@@ -32,8 +33,9 @@ class Stack:
         self.layers = layers
         self._work: Work = deque()
         kinds = (_Top, *[_Port] * (len(layers) - 2), _Bottom)
-        self._ports = tuple(kind(self._work, index) for index, kind in enumerate(kinds))
-        self._turns = tuple((layer.handle, port) for layer, port in zip(layers, self._ports, strict=True))
+        self._ports = tuple(kind(self._work, index, len(layers)) for index, kind in enumerate(kinds))
+        turns = [(layer.handle, port) for layer, port in zip(layers, self._ports, strict=True)]
+        self._turns: tuple[tuple[Any, Any], ...] = (*turns, (self._save, None))
         self._host: Out | None = None
 
     def kinds(self) -> tuple[Any, ...]:
@@ -68,6 +70,11 @@ class Stack:
         for port in self._ports:
             port.host = host
 
+    def _save(self, save: Save, now: Now, port: None) -> None:
+        """A layer between others saves something: it takes its turn, behind what the layer has handed up before."""
+        assert self._host is not None
+        self._host.save(save.key, save.value)
+
     def _enter(self, event: Event) -> None:
         match event:
             case FromBelow() | ViewInstalled():
@@ -96,12 +103,13 @@ def _filled(generic: Any, payload: Any) -> Any:
 class _Port:
     """What a layer between two others sees as its `Out`: its neighbours, and the host for all but messages."""
 
-    __slots__ = ("_above", "_below", "_index", "_put", "host")
+    __slots__ = ("_above", "_below", "_host_turn", "_index", "_put", "host")
 
     host: Out
 
-    def __init__(self, work: Work, index: int) -> None:
+    def __init__(self, work: Work, index: int, host_turn: int) -> None:
         self._put = work.append
+        self._host_turn = host_turn
         self._above = index - 1
         self._index = index
         self._below = index + 1
@@ -125,7 +133,7 @@ class _Port:
         self.host.cancel((self._index, key))
 
     def save(self, key: str, value: bytes) -> None:
-        self.host.save(f"{self._index}/{key}", value)
+        self._put((self._host_turn, Save(key, value)))
 
     def record(self, note: Note) -> None:
         self.host.record(note)
@@ -135,6 +143,9 @@ class _Top(_Port):
     """What it delivers goes to the host."""
 
     __slots__ = ()
+
+    def save(self, key: str, value: bytes) -> None:
+        self.host.save(key, value)
 
     def deliver(self, sender: SiteId, message: Any) -> None:
         self.host.deliver(sender, message)
@@ -147,6 +158,9 @@ class _Bottom(_Port):
     """What it sends goes to the host."""
 
     __slots__ = ()
+
+    def save(self, key: str, value: bytes) -> None:
+        self.host.save(key, value)
 
     def multicast(self, message: Any) -> None:
         self.host.multicast(message)

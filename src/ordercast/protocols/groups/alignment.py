@@ -159,8 +159,9 @@ def send_snapshot(group: Group, snapshot: Snapshot, out: Out) -> None:
 def sessions_at(group: Group, position: int) -> Sessions:
     """Who had sent what at a position that the log still reaches."""
     log = group.log
-    sessions = Sessions(dict(log.sessions_at_base.ordered), dict(group.sessions_at_start.unordered))
+    at_base = log.sessions_at_base.copy()
+    sessions = Sessions(at_base.ordered, dict(group.sessions_at_start.unordered), at_base.authors)
     for entry in log.slice(log.base.position, position):
         if isinstance(entry.content, Bundle):
-            sessions.take(entry.content, ordered=True)
+            sessions.place(entry.content, entry.position)
     return sessions

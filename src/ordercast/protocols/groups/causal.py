@@ -56,6 +56,15 @@ class Causal(Struct):
         delivered = self.ordered_delivered.values()
         return not past or all(have >= need for have, need in zip(delivered, past, strict=True))
 
+    def take_ready(self, deferred: list[Bundle]) -> Bundle | None:
+        """Take out the first bundle that can come up in the order now, if there is one."""
+        for index, bundle in enumerate(deferred):
+            if self.follows_delivered(bundle):
+                del deferred[index]
+                self.on_ordered(bundle)
+                return bundle
+        return None
+
     def on_ordered(self, bundle: Bundle) -> None:
         """An agreed or safe bundle comes up in the order."""
         origin = bundle.origin

@@ -11,6 +11,7 @@ from ordercast.core.entries import Content, Entry, RoleChange
 from ordercast.core.ids import SEQ_BITS, SEQS_MAX, SiteId
 from ordercast.core.messages import Bundle
 from ordercast.core.views import View
+from ordercast.protocols.groups.authors import Authors
 
 RETAINED_POSITIONS = 10_000
 """So much of the final order is kept for members that come back; who is further behind gets a snapshot."""
@@ -23,12 +24,14 @@ VIEWS_MAX = 1 << 48
 
 
 class Sessions(Struct, array_like=True):
-    """For each life of each site how far its messages have come: what comes twice is recognised."""
+    """For each life of each site, and for each session, which messages have come: what comes twice is recognised."""
 
     ordered: dict[int, int] = {}
     """By origin and incarnation: the lowest sequence number that is not ordered yet."""
     unordered: dict[int, int] = {}
     """The same for its fifo and causal messages."""
+    authors: Authors = field(default_factory=Authors)
+    """Of the order. (A fifo or causal message that a participant multicasts again is a new one.)"""
 
     def is_new(self, bundle: Bundle, ordered: bool) -> bool:
         """Whether the bundle has not been taken before."""
@@ -36,13 +39,19 @@ class Sessions(Struct, array_like=True):
         return bundle.id & SEQS_MAX - 1 >= taken.get(bundle.id >> SEQ_BITS, 0)
 
     def take(self, bundle: Bundle, ordered: bool) -> None:
-        """The bundle has been delivered, or ordered."""
+        """The bundle has been delivered, or ordered; in the order `place` takes it."""
         taken = self.ordered if ordered else self.unordered
         taken[bundle.id >> SEQ_BITS] = (bundle.id & SEQS_MAX - 1) + len(bundle.bodies)
 
+    def place(self, bundle: Bundle, position: int) -> None:
+        """The bundle has come up at a position of the order."""
+        self.take(bundle, ordered=True)
+        if bundle.author is not None:
+            self.authors.take(bundle.author, len(bundle.bodies), position)
+
     def copy(self) -> Sessions:
         """The same, to keep."""
-        return Sessions(dict(self.ordered), dict(self.unordered))
+        return Sessions(dict(self.ordered), dict(self.unordered), self.authors.copy())
 
 
 class Roles(Struct, frozen=True, array_like=True):
@@ -104,18 +113,23 @@ class Log(Struct):
         """Of the whole order."""
         return self.entries[-1].digest if self.entries else self.base.digest
 
+    def admit(self, bundle: Bundle) -> Bundle | None:
+        """The bundle as it can be appended; None if all of it has come up before."""
+        if not self.sessions.is_new(bundle, ordered=True):
+            return None
+        return bundle if bundle.author is None else self.sessions.authors.admit(bundle, self.length)
+
     def append(self, content: Content) -> Entry:
         """Give something the next position."""
-        count = 1
+        count, position = 1, self.length
         match content:
             case Bundle():
                 count, identity = len(content.bodies), int(content.id)
-                self.sessions.take(content, ordered=True)
+                self.sessions.place(content, position)
             case View():
                 identity = -1 - content.id
             case RoleChange(site=site, active=active):
                 identity = -1 - (VIEWS_MAX + 2 * site + active)
-        position = self.length
         digest = (self.digest * DIGEST_FACTOR + identity) % DIGEST_MODULUS
         entry = Entry(position, position + count, content, digest)
         self.entries.append(entry)
@@ -128,7 +142,7 @@ class Log(Struct):
             keep_from = self.index_at(below - self.retained_positions)
             for entry in self.entries[:keep_from]:
                 if isinstance(entry.content, Bundle):
-                    self.sessions_at_base.take(entry.content, ordered=True)
+                    self.sessions_at_base.place(entry.content, entry.position)
             last = self.entries[keep_from - 1]
             self.base = Base(last.end, last.digest, self.roles_at(last.end))
             del self.entries[:keep_from]

@@ -25,6 +25,7 @@ from ordercast.core.deliveries import (
     Finalized,
     GroupBlocked,
     Logged,
+    Repeated,
     RoleChanged,
     Snapshot,
     ViewChanged,
@@ -285,23 +286,19 @@ class SiteGroup(Struct, Generic[Inner]):
             self.append(content, out)
             return
         self.deferred.append(content)
-        progress = True
-        while progress:
-            progress = False
-            for waiting in self.deferred:
-                if self.causal.follows_delivered(waiting):
-                    self.deferred.remove(waiting)
-                    self.causal.on_ordered(waiting)
-                    self.append(waiting, out)
-                    progress = True
-                    break
+        while (ready := self.causal.take_ready(self.deferred)) is not None:
+            self.append(ready, out)
 
     def append(self, content: Content, out: Out) -> None:
-        """The next position. Bundles that have one already are dropped."""
+        """The next position. What has one already is dropped."""
         if isinstance(content, Bundle):
             self.outstanding.pop(content.id, None)
-            if not self.log.sessions.is_new(content, ordered=True):
+            admitted = self.log.admit(content)
+            if admitted is None:
+                if self.is_mine(content):
+                    out.deliver(self.me, Repeated(content, self.log.length))
                 return
+            content = admitted
         entry = self.log.append(content)
         out.deliver(self.me, Logged(entry))
         self.show(entry, out)
