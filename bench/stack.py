@@ -33,7 +33,7 @@ from ordercast.simulator.distributions import RESOLUTION, chi_square_quantiles
 
 PROTOCOLS = ("hybrid", "rs-symmetric", "token-site")
 
-LAYERS = ("group", "views", "codec", "links")
+LAYERS = ("participants", "group", "views", "codec", "links")
 """From top to bottom. The ordering protocol is a layer inside the group."""
 
 HOST_EFFECTS = ("multicast", "send", "deliver", "set_timer", "cancel", "save", "record")
@@ -185,7 +185,7 @@ def _parts(protocol: str) -> list[Part]:
     site = BundleRun(protocol, "full", 1, len(SITES)).simulation.sites[0]
     assert isinstance(site.layer, Stack)
     layers: tuple[Any, ...] = site.layer.layers
-    handlers = [(site.layer, "stack"), (layers[0].ordering, "ordering"), *zip(layers, LAYERS, strict=True)]
+    handlers = [(site.layer, "stack"), (layers[1].ordering, "ordering"), *zip(layers, LAYERS, strict=True)]
     return [
         *((_owner(layer, "handle"), "handle", account) for layer, account in handlers),
         (OrderingOut, "deliver", "delivered"),

@@ -28,7 +28,7 @@ def over_fifo(layer: Layer) -> Layer:
 def in_a_group(layer: Layer) -> Any:
     """What site groups and view synchrony exchange, wrapped around the messages of an ordering protocol."""
     stack = full_stack(layer, Life(members[0], members), resilience=0)
-    return Stack(stack.layers[:2]).WIRE
+    return Stack(stack.layers[:3]).WIRE
 
 
 WIRES: dict[str, Any] = {

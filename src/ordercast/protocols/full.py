@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from msgspec import Struct
 
 from ordercast.core.ids import SiteId
 from ordercast.core.layer import Layer
 from ordercast.core.stack import Stack
-from ordercast.protocols.groups.building import Recovered, group_over
+from ordercast.protocols.groups.building import Recovered, group_over, participants_over
+from ordercast.protocols.groups.site_group import SiteGroup
 from ordercast.protocols.links.codec import codec_for
 from ordercast.protocols.links.reliable import Reliable
 from ordercast.protocols.membership.view_synchrony import ViewSynchrony
@@ -27,9 +30,8 @@ class Life(Struct, frozen=True):
     """All sites of the group, up or not."""
     incarnation: int = 0
     started_us: int = 0
-    acceptor: bytes | None = None
-    """What view synchrony saved last, in an earlier life."""
     recovered: Recovered = Recovered()
+    """What earlier lives have left."""
 
 
 class Carrier(Struct, frozen=True):
@@ -45,14 +47,20 @@ STREAMS = Carrier(repairs=False, frame_bytes_max=STREAM_FRAME_BYTES)
 
 
 def full_stack(ordering: Layer, life: Life, resilience: int, carrier: Carrier = DATAGRAMS) -> Stack:
-    """Group over view synchrony over codec over links."""
-    upper = upper_layers(ordering, life, resilience)
+    """Participants over group over view synchrony over codec over links."""
+    group, views = _group_and_views(ordering, life, resilience)
+    participants = participants_over(group, life.incarnation, life.recovered)
+    codec = codec_for(Stack((group, views)).WIRE)
     links = Reliable(life.me, life.incarnation, repairs=carrier.repairs, frame_bytes_max=carrier.frame_bytes_max)
-    return Stack((*upper.layers, codec_for(upper.WIRE), links))
+    return Stack((participants, group, views, codec, links))
 
 
 def upper_layers(ordering: Layer, life: Life, resilience: int) -> Stack:
-    """Group over view synchrony alone: for a host that itself keeps the links, as the explorer does."""
-    views = ViewSynchrony.start(life.me, life.incarnation, life.configured, life.started_us, life.acceptor)
-    group = group_over(ordering, life.me, resilience, views.acceptor.aligned, life.recovered)
-    return Stack((group, views))
+    """Group over view synchrony alone: for a host without participants that itself keeps the links, as the explorer."""
+    return Stack(_group_and_views(ordering, life, resilience))
+
+
+def _group_and_views(ordering: Layer, life: Life, resilience: int) -> tuple[SiteGroup[Any], ViewSynchrony[Any]]:
+    acceptor = life.recovered.saved.get("acceptor")
+    views = ViewSynchrony.start(life.me, life.incarnation, life.configured, life.started_us, acceptor)
+    return group_over(ordering, life.me, resilience, views.acceptor.aligned, life.recovered), views

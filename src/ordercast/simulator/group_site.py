@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ordercast.core.deliveries import Delivered, Entered, Finalized, Logged, Snapshot, SnapshotWanted, Truncated
+from ordercast.core.deliveries import Delivered, Entered, Finalized, Logged, Snapshot, Taken, Truncated
 from ordercast.core.entries import Entry
 from ordercast.core.events import Event, FromAbove, Now, Started, TimerKey
-from ordercast.core.ids import MessageId, SiteId, pack_message_id
+from ordercast.core.ids import MessageId, SiteId
 from ordercast.core.layer import Layer
+from ordercast.core.participants import Attach, Detach, JoinGroup, LeaveGroup, Speak
 from ordercast.core.stack import Stack
 from ordercast.protocols.full import Life, full_stack
 from ordercast.protocols.groups.building import Recovered
+from ordercast.protocols.groups.participants import Participants
 from ordercast.protocols.groups.site_group import SiteGroup
 from ordercast.protocols.membership.view_synchrony import ViewSynchrony
 from ordercast.simulator.site import SimulatedSite
@@ -40,8 +42,8 @@ class GroupSite(SimulatedSite):
 
     def boot(self, ordering: Layer, sites: tuple[SiteId, ...], resilience: int, retained_positions: int) -> None:
         """Begin a life."""
-        recovered = Recovered(self.saved.get("0/group"), tuple(self.log), self.final, retained_positions)
-        life = Life(self.id, sites, self.incarnation, self.now().monotonic_us, self.saved.get("1/acceptor"), recovered)
+        recovered = Recovered(dict(self.saved), tuple(self.log), self.final, retained_positions)
+        life = Life(self.id, sites, self.incarnation, self.now().monotonic_us, recovered)
         self.layer = full_stack(ordering, life, resilience)
         self.handle(Started())
 
@@ -56,31 +58,50 @@ class GroupSite(SimulatedSite):
         """Come up again as a new life; `boot` follows."""
         self.crashed = False
         self.incarnation += 1
-        self._sent = 0
 
     @property
     def next_message(self) -> MessageId:
         """The id of the message that is multicast next."""
-        return pack_message_id(self.id, self.incarnation, self._sent)
+        return self.participants.next_message
+
+    def participant_says(self, asked: Speak | Attach | Detach | JoinGroup | LeaveGroup) -> None:
+        """A participant with a session multicasts, comes, joins or leaves a group, or goes."""
+        if self.crashed or self.paused:
+            return
+        self.handle(FromAbove(asked))
+
+    @property
+    def participants(self) -> Participants:
+        """The layer on top."""
+        layer = self.layer.layers[0]
+        assert isinstance(layer, Participants)
+        return layer
+
+    @property
+    def group(self) -> SiteGroup[Any]:
+        """The layer below it."""
+        layer = self.layer.layers[1]
+        assert isinstance(layer, SiteGroup)
+        return layer
+
+    @property
+    def views(self) -> ViewSynchrony[Any]:
+        """The layer below that."""
+        layer = self.layer.layers[2]
+        assert isinstance(layer, ViewSynchrony)
+        return layer
 
     def standing(self) -> tuple[int, int, int]:
         """View, length of the order, and its digest."""
-        group, views, *_ = self.layer.layers
-        assert isinstance(group, SiteGroup)
-        assert isinstance(views, ViewSynchrony)
-        return views.view.id, group.log.length, group.log.digest
+        return self.views.view.id, self.group.log.length, self.group.log.digest
 
     def is_idle(self) -> bool:
         """Whether nothing is waited for, and no message of the view is kept for others."""
-        views = self.layer.layers[1]
-        assert isinstance(views, ViewSynchrony)
-        return self.layer.waiting_for() is None and views.traffic.kept_count() == 0
+        return self.layer.waiting_for() is None and self.views.traffic.kept_count() == 0
 
     def suspicion_us(self, site: SiteId) -> int:
         """So much silence of another site makes this one suspect it, as it has measured their round trips so far."""
-        views = self.layer.layers[1]
-        assert isinstance(views, ViewSynchrony)
-        return views.suspector.peers[site].timeout_us()
+        return self.views.suspector.peers[site].timeout_us()
 
     # --- clocks ---
 
@@ -114,6 +135,8 @@ class GroupSite(SimulatedSite):
         match message:
             case Delivered(bundle=bundle):
                 self._simulation.observe_delivery(self.id, bundle)
+            case Taken(bundle=bundle):
+                self._simulation.observe_multicast(self.id, bundle)
             case Logged(entry=entry):
                 self.log.append(entry)
             case Truncated(from_position=position):
@@ -123,8 +146,6 @@ class GroupSite(SimulatedSite):
             case Snapshot(position=position):
                 self.log.clear()
                 self.final = position
-            case SnapshotWanted(position=position):
-                self._came_back.append(FromAbove(Snapshot(position, b"state at %d" % position)))
             case Entered(view=view):
                 self._simulation.observe_view(self.id, view)
             case _:

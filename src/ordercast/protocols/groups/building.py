@@ -16,6 +16,7 @@ from ordercast.protocols.groups.causal import Causal
 from ordercast.protocols.groups.finality import Finality
 from ordercast.protocols.groups.log import RETAINED_POSITIONS, Log
 from ordercast.protocols.groups.messages import GroupMessage, Ordering, Private
+from ordercast.protocols.groups.participants import Participants, SavedMembers
 from ordercast.protocols.groups.saved import Saved
 from ordercast.protocols.groups.site_group import SiteGroup
 
@@ -35,19 +36,33 @@ def _group_type(ordering: Any) -> Any:
 class Recovered(Struct, frozen=True):
     """What an earlier life of the site has left, and how much to keep for others."""
 
-    saved: bytes | None = None
-    """What the group saved last."""
+    saved: dict[str, bytes] = {}
+    """What the layers saved last, by their keys."""
     entries: tuple[Entry, ...] = ()
-    """Of the ordered log, at least those from the saved base on."""
+    """Of the ordered log, at least those from `needed_from` on."""
     final: int = 0
     retained_positions: int = RETAINED_POSITIONS
+
+
+def needed_from(saved: dict[str, bytes]) -> int:
+    """The position from which a life that begins with this needs the entries of the ordered log."""
+    group, members = saved.get("group"), saved.get("participants")
+    base = 0 if group is None else msgspec.msgpack.decode(group, type=Saved).base.position
+    return min(base, 0 if members is None else msgspec.msgpack.decode(members, type=SavedMembers).position)
+
+
+def participants_over(group: SiteGroup[Any], incarnation: int, recovered: Recovered) -> Participants:
+    """The participants above a site group that has come up."""
+    saved = recovered.saved.get("participants")
+    return Participants.start(group.me, incarnation, saved, recovered.entries, group.log.final)
 
 
 def group_over(ordering: Layer, me: SiteId, resilience: int, aligned: bool, recovered: Recovered) -> SiteGroup[Any]:
     """A site group that comes up, for the first time or after an earlier life."""
     log = Log(retained_positions=recovered.retained_positions)
-    if recovered.saved is not None:
-        known = msgspec.msgpack.decode(recovered.saved, type=Saved)
+    saved = recovered.saved.get("group")
+    if saved is not None:
+        known = msgspec.msgpack.decode(saved, type=Saved)
         log.restart_at(known.base, known.sessions)
         log.sessions.unordered = dict(known.unordered)
     for entry in recovered.entries:

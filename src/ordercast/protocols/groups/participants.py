@@ -17,6 +17,7 @@ from typing import Any, ClassVar, assert_never
 import msgspec
 from msgspec import Struct, field
 
+from ordercast.core import canonical
 from ordercast.core.deliveries import (
     Delivered,
     Finalized,
@@ -25,6 +26,7 @@ from ordercast.core.deliveries import (
     Retracted,
     Snapshot,
     SnapshotWanted,
+    Taken,
     Truncated,
     ViewChanged,
 )
@@ -47,9 +49,6 @@ from ordercast.core.messages import UNNUMBERED, Act, Author, Bundle, Level
 from ordercast.core.participants import Attach, Detach, JoinGroup, LeaveGroup, Speak
 from ordercast.core.views import View
 from ordercast.protocols.groups.members import Change, Members, concerns_members
-
-_encode = msgspec.msgpack.Encoder(order="deterministic").encode
-"""The same bytes for the same members."""
 
 SAVE_EVERY = 10_000
 """So many positions may become final before the members are saved again: a restarted site reads no more than that."""
@@ -145,6 +144,7 @@ class Participants(Struct):
     def speak(self, bodies: tuple[bytes, ...], level: Level, author: Author, out: Out) -> None:
         bundle = Bundle(self.next_message, bodies, level, author=author)
         self.next_seq += len(bodies)
+        out.deliver(self.me, Taken(bundle))
         out.multicast(bundle)
 
     def join(self, join: JoinGroup, out: Out) -> None:
@@ -201,7 +201,7 @@ class Participants(Struct):
                 out.deliver(sender, message)
                 self.on_retracted(start, out)
             case SnapshotWanted():
-                out.multicast(Snapshot(self.final, _encode(self.members)))
+                out.multicast(Snapshot(self.final, canonical.encode(self.members)))
             case Snapshot():
                 self.on_snapshot(sender, message, out)
             case _:
@@ -270,7 +270,7 @@ class Participants(Struct):
 
     def save(self, out: Out) -> None:
         self.saved_at = self.final
-        out.save("participants", _encode(SavedMembers(self.final, self.members)))
+        out.save("participants", canonical.encode(SavedMembers(self.final, self.members)))
 
     def _fold(self, start: int, below: int) -> None:
         """Positions from `start` up to `below` are final now."""

@@ -31,5 +31,4 @@ def phase_of(site: GroupSite) -> str:
 
 def layers_of(site: GroupSite) -> tuple[Any, Any]:
     """The site group and the view synchrony of a site."""
-    layers = site.layer.layers
-    return layers[0], layers[1]
+    return site.group, site.views

@@ -8,6 +8,7 @@ from ordercast.core.deliveries import (
     Diverged,
     Entered,
     Finalized,
+    GroupViewChanged,
     Logged,
     Retracted,
     RoleChanged,
@@ -15,12 +16,14 @@ from ordercast.core.deliveries import (
     Truncated,
     ViewChanged,
 )
-from ordercast.core.ids import SiteId, incarnation_of, origin_of
+from ordercast.core.entries import Entry
+from ordercast.core.ids import MessageId, SiteId, incarnation_of, origin_of
 from ordercast.core.messages import Bundle, Level
 from ordercast.simulator.observer import Observer
 from ordercast.verify.group.mixed import MixedChecks
 from ordercast.verify.group.ordered import OrderedChecks
 from ordercast.verify.group.report import Report
+from ordercast.verify.group.sessions import SessionChecks
 from ordercast.verify.group.unordered import UnorderedChecks
 
 
@@ -32,7 +35,8 @@ class GroupChecker(Observer):
         self.ordered = OrderedChecks(self._report, resilience)
         self.unordered = UnorderedChecks(self._report)
         self.mixed = MixedChecks(self._report)
-        self.ordered.on_new_final = self.mixed.on_final
+        self.sessions = SessionChecks(self._report)
+        self.ordered.on_new_final = self._on_new_final
 
     @property
     def violations(self) -> list[str]:
@@ -43,6 +47,12 @@ class GroupChecker(Observer):
         self.ordered.on_multicast(site, bundle)
         self.unordered.on_multicast(site, bundle)
         self.mixed.on_multicast(site, bundle)
+        self.sessions.on_multicast(bundle)
+
+    def _on_new_final(self, site: SiteId, entry: Entry) -> None:
+        if isinstance(entry.content, Bundle):
+            self.mixed.on_final(site, entry.content)
+        self.sessions.on_final(site, entry)
 
     def on_group(self, at_us: int, site: SiteId, event: Delivery) -> None:
         match event:
@@ -58,6 +68,8 @@ class GroupChecker(Observer):
                     self.unordered.check_past(site, bundle)
             case ViewChanged() | RoleChanged():
                 self.ordered.on_shown(site, event)
+            case GroupViewChanged():
+                self.sessions.on_group_view(site, event)
             case Finalized():
                 self.ordered.on_finalized(site, event)
             case Truncated():
@@ -78,17 +90,22 @@ class GroupChecker(Observer):
                 pass
 
     def missing(self, core: tuple[SiteId, ...], lives: dict[SiteId, int]) -> str | None:
-        """After convergence: the first message of a core site's present life that has not been delivered."""
+        """After convergence: the first message of a core site's present life that has not been delivered, or a
+        participants' group whose members a core site has told otherwise than others."""
         for message, level in self.unordered.multicast_levels():
             site = origin_of(message)
             if site not in core or lives.get(site) != incarnation_of(message):
                 continue
-            if level >= Level.AGREED and not self.ordered.is_final(message):
+            if level >= Level.AGREED and not self._is_final(message):
                 return f"validity: {self._report.message(message)} has no final position"
             if level < Level.AGREED and not self.unordered.has_delivered(site, message):
                 return f"self-inclusion: {self._report.message(message)} has not been delivered to its own site"
-        return None
+        return self.sessions.apart(tuple(site for site in core if site in lives), self.ordered.final_below)
+
+    def _is_final(self, message: MessageId) -> bool:
+        return self.ordered.is_final(message) or self.sessions.has_come_up(message)
 
     def on_recover(self, at_us: int, site: SiteId, incarnation: int) -> None:
         self.ordered.on_recover(site)
         self.unordered.on_recover(site)
+        self.sessions.on_recover(site)

@@ -52,8 +52,8 @@ class OrderedChecks:
         self._view_places: dict[ViewId, Entry] = {}
         self._multicast: dict[MessageId, tuple[int, int]] = {}
         """For each message how much its sender had shown, and had final, when it multicast it."""
-        self.on_new_final: Callable[[SiteId, Bundle], None] = lambda site, bundle: None
-        """Called for each bundle of the final order, in order."""
+        self.on_new_final: Callable[[SiteId, Entry], None] = lambda site, entry: None
+        """Called for each entry of the final order, in order."""
         self._newest_seq: dict[int, int] = {}
         """By origin and life: the newest sequence number in the final order."""
 
@@ -117,7 +117,7 @@ class OrderedChecks:
             self._final[entry.position] = entry
             if isinstance(entry.content, Bundle):
                 self._check_place(site, entry, entry.content)
-                self.on_new_final(site, entry.content)
+            self.on_new_final(site, entry)
         elif known != entry:
             what = f"finalizes {self._report.entry(entry)}, final elsewhere is {self._report.entry(known)}"
             self._report.add("finality", site, what)

@@ -244,9 +244,9 @@ class LiveSites(Reactions[SiteState, AnyEvent]):
 
     def _boot(self, state: SiteState) -> Stack:
         disk, ordering = state.disk, self._orderings()[state.site]
-        recovered = Recovered(disk.value("0/group"), disk.log, disk.final)
+        recovered = Recovered(dict(disk.saved), disk.log, disk.final)
         started_us = self._now(state).monotonic_us
-        life = Life(state.site, self._members, state.life, started_us, disk.value("1/acceptor"), recovered)
+        life = Life(state.site, self._members, state.life, started_us, recovered)
         return upper_layers(ordering, life, self._rules.resilience)
 
     def _now(self, state: SiteState) -> Now:

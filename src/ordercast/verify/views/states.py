@@ -36,10 +36,6 @@ class Disk(NamedTuple):
     log: tuple[Entry, ...] = ()
     final: int = 0
 
-    def value(self, key: str) -> bytes | None:
-        """What has been saved under a key."""
-        return dict(self.saved).get(key)
-
 
 class SiteState(NamedTuple):
     """Everything that a site's future depends on."""
