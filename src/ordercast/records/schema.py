@@ -1,6 +1,7 @@
-"""The Arrow schema of the trace, derived from the annotations of `core.trace.TraceRecord`: there is no second list.
+"""Arrow schemas, derived from the annotations of a record such as `core.trace.TraceRecord`: no second list.
 
-An `int` is 64 bits wide, a text or an enumeration a string, a tuple a list; `X | None` may be null, all else may not.
+An `int` is 64 bits wide, a text or an enumeration a string, bytes are binary, a tuple is a list; `X | None` may be
+null, all else may not.
 """
 
 from __future__ import annotations
@@ -46,4 +47,4 @@ def _type(annotation: Any) -> Any:
         return pa.list_(_field("element", typing.get_args(annotation)[0]))
     if issubclass(annotation, enum.StrEnum):
         return pa.string()
-    return {bool: pa.bool_(), int: pa.int64(), str: pa.string()}[annotation]
+    return {bool: pa.bool_(), bytes: pa.binary(), int: pa.int64(), str: pa.string()}[annotation]

@@ -1,0 +1,82 @@
+"""The SQLite file of a log: how it is opened, and what tables it has."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from ordercast.core.errors import NotFit
+
+FILE = "log.sqlite"
+SEGMENTS = "segments"
+
+APPLICATION = 0x6F636C67
+"""The letters `oclg`, in the header of the file."""
+
+VERSION = 1
+"""Of the tables below."""
+
+PAGE_BYTES = 8192
+CHECKPOINT_BYTES = 8 << 20
+"""After so much has been written, the write-ahead log is copied into the file."""
+
+TABLES = """
+CREATE TABLE entries (position INTEGER PRIMARY KEY, end INTEGER NOT NULL, wall_us INTEGER NOT NULL,
+                      check_sum INTEGER NOT NULL, entry BLOB NOT NULL);
+CREATE TABLE standing (one INTEGER PRIMARY KEY CHECK (one = 1), lives INTEGER NOT NULL, final INTEGER NOT NULL);
+CREATE TABLE saved (key TEXT PRIMARY KEY, value BLOB NOT NULL);
+CREATE TABLE holes (start INTEGER PRIMARY KEY, stop INTEGER NOT NULL);
+CREATE TABLE segments (first INTEGER PRIMARY KEY, stop INTEGER NOT NULL, file TEXT NOT NULL, bytes INTEGER NOT NULL,
+                       newest_wall_us INTEGER NOT NULL);
+INSERT INTO standing VALUES (1, 0, 0);
+"""
+
+
+def connect(path: Path) -> sqlite3.Connection:
+    """A connection in autocommit mode, for one thread at a time."""
+    connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=60.0)
+    connection.execute(f"PRAGMA page_size = {PAGE_BYTES}")
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("PRAGMA wal_autocheckpoint = 0")
+    return connection
+
+
+def create_or_check(connection: sqlite3.Connection, path: Path) -> None:
+    """The tables are there, and of this version."""
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    (application,) = connection.execute("PRAGMA application_id").fetchone()
+    (tables,) = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+    if version == 0 and tables == 0:
+        connection.execute("PRAGMA synchronous = FULL")
+        with transaction(connection):
+            for statement in (*TABLES.split(";")[:-1], f"PRAGMA application_id = {APPLICATION}"):
+                connection.execute(statement)
+            connection.execute(f"PRAGMA user_version = {VERSION}")
+    elif application != APPLICATION:
+        raise NotFit(f"{path}: is no ordered log; name another directory")
+    elif version != VERSION:
+        raise NotFit(f"{path}: was written by another version of ordercast (format {version}, not {VERSION})")
+
+
+@contextmanager
+def transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    """All of it, or nothing."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+
+
+@contextmanager
+def failing_to_open(path: Path) -> Iterator[None]:
+    """Errors of the database in one line."""
+    try:
+        yield
+    except sqlite3.DatabaseError as error:
+        raise NotFit(f"{path}: cannot be opened ({error}); free some space, or restore it from a copy") from error

@@ -1,0 +1,207 @@
+"""The one writer: takes what is asked for off a queue, commits much of it at once, and says what is durable."""
+
+from __future__ import annotations
+
+import enum
+import sqlite3
+import threading
+from collections.abc import Callable
+from queue import Empty, SimpleQueue
+
+from ordercast.core.events import Now
+from ordercast.site.storage.database import CHECKPOINT_BYTES, PAGE_BYTES
+from ordercast.site.storage.options import LogOptions
+from ordercast.site.storage.requests import Append, Drop, Request, Save, Seal
+from ordercast.site.storage.store import Store
+
+BATCH_BYTES = 4 << 20
+"""No more than about so much goes into one transaction."""
+
+IDLE_S = 3600.0
+
+REFUSED = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_WRITE, sqlite3.SQLITE_IOERR_SHMSIZE)
+"""Nothing was written, and may be later. After any other error, a failed sync above all, what the operating system
+says about the file cannot be relied on until it is opened again."""
+
+
+class LogState(enum.StrEnum):
+    """Whether the log takes what it is given."""
+
+    ACCEPTING = "accepting"
+    FULL = "full"
+    """The disk takes no more. What was asked for waits, and is tried again."""
+    FAILED = "failed"
+    """Nothing more becomes durable. The site has to stop; its next life finds what is durable."""
+
+
+class Writer:
+    """Runs in a thread of its own, or turn by turn."""
+
+    def __init__(self, store: Store, options: LogOptions, now: Callable[[], Now]) -> None:
+        self.written = 0
+        """The number of the newest request."""
+        self.durable = 0
+        """Everything up to this number is on disk as the policy promises."""
+        self.synced = 0
+        """Everything up to this number has been forced to the disk."""
+        self.state = LogState.ACCEPTING
+        self.reason = ""
+        self.on_durable: list[Callable[[int], None]] = []
+        self.on_state: list[Callable[[LogState, str], None]] = []
+        self.on_kept: Callable[[Seal | Drop], None] = lambda request: None
+        self.changed = threading.Condition()
+        self._store = store
+        self._options = options
+        self._now = now
+        self._queue: SimpleQueue[Request | None] = SimpleQueue()
+        self._batch: list[Request] = []
+        self._closing = False
+        self._synced_us = now().monotonic_us
+        self._unchecked_bytes = 0
+
+    # --- for others ---
+
+    def ask(self, request: Request) -> None:
+        """Put it on the queue."""
+        if self.state is not LogState.FAILED:
+            self._queue.put(request)
+
+    def stop(self) -> None:
+        """Do what is on the queue, if it can be done, and end."""
+        with self.changed:
+            self._closing = True
+            self.changed.notify_all()
+        self._queue.put(None)
+
+    # --- the thread ---
+
+    def run(self) -> None:
+        """Until `stop`, or until nothing can be written any more."""
+        try:
+            while not self._is_done():
+                self.turn(self._wait_s())
+                if self.state is LogState.FULL:
+                    self._rest()
+        except BaseException as error:
+            self._enter(LogState.FAILED, f"{self._store.path}: the writer has stopped ({error!r})")
+            raise
+
+    def _is_done(self) -> bool:
+        if self.state is LogState.FAILED:
+            return True
+        return self._closing and (self.state is LogState.FULL or (not self._batch and self._queue.empty()))
+
+    def turn(self, wait_s: float = 0.0) -> None:
+        """Wait for something to do, and do it."""
+        if not self._batch:
+            self._batch = self._take(wait_s)
+        try:
+            if self._batch:
+                self._commit()
+            elif self._sync_due():
+                self._store.sync()
+                self._after_sync(self.durable)
+        except sqlite3.Error as error:
+            self._on_error(error)
+        if self._unchecked_bytes >= CHECKPOINT_BYTES:
+            self._checkpoint()
+
+    def _take(self, wait_s: float) -> list[Request]:
+        """What is on the queue, up to the size of a batch."""
+        batch: list[Request] = []
+        size = 0
+        try:
+            request = self._queue.get(timeout=wait_s) if wait_s > 0 else self._queue.get_nowait()
+            while True:
+                if request is None:
+                    break
+                batch.append(request)
+                if type(request) is Append:
+                    size += len(request.data)
+                    if size >= BATCH_BYTES:
+                        break
+                request = self._queue.get_nowait()
+        except Empty:
+            pass
+        return batch
+
+    def _commit(self) -> None:
+        batch = self._batch
+        sync = self._sync_due() or self._options.fsync == "always" or any(type(each) in (Save, Drop) for each in batch)
+        self._store.commit(batch, sync)
+        self._batch = []
+        self._unchecked_bytes += PAGE_BYTES + sum(len(each.data) for each in batch if type(each) is Append)
+        durable = self.durable + sum(1 for each in batch if type(each) not in (Seal, Drop))
+        if sync:
+            self._after_sync(durable)
+        self._enter(LogState.ACCEPTING, "")
+        self._tell(durable)
+        for each in batch:
+            if isinstance(each, Seal | Drop):
+                self.on_kept(each)
+
+    def _checkpoint(self) -> None:
+        """What is in the write-ahead log is safe there: if the file cannot take it now, it will later."""
+        self._unchecked_bytes = 0
+        try:
+            self._store.checkpoint()
+        except sqlite3.Error as error:
+            if _code(error) not in REFUSED:
+                self._on_error(error)
+
+    def _tell(self, durable: int) -> None:
+        with self.changed:
+            self.durable = durable
+            self.changed.notify_all()
+        for callback in self.on_durable:
+            callback(durable)
+
+    # --- when to sync ---
+
+    def _sync_due(self) -> bool:
+        return self._sync_wait_s() <= 0
+
+    def _sync_wait_s(self) -> float:
+        """How long until what is committed must be synced."""
+        if self._options.fsync != "interval" or (self.synced == self.durable and not self._batch):
+            return IDLE_S
+        passed_us = self._now().monotonic_us - self._synced_us
+        return self._options.interval_ms / 1e3 - passed_us / 1e6
+
+    def _after_sync(self, durable: int) -> None:
+        self.synced = durable
+        self._synced_us = self._now().monotonic_us
+
+    def _wait_s(self) -> float:
+        return max(0.0, self._sync_wait_s())
+
+    # --- errors ---
+
+    def _on_error(self, error: sqlite3.Error) -> None:
+        """Nothing of the batch has been written."""
+        path = self._store.path
+        if _code(error) in REFUSED:
+            self._enter(LogState.FULL, f"{path}: the disk takes no more ({error}); free some space")
+        else:
+            self._enter(
+                LogState.FAILED, f"{path}: cannot be written ({error}); check the disk, then start the site again"
+            )
+
+    def _enter(self, state: LogState, reason: str) -> None:
+        if state is self.state:
+            return
+        with self.changed:
+            self.state, self.reason = state, reason
+            self.changed.notify_all()
+        for callback in self.on_state:
+            callback(state, reason)
+
+    def _rest(self) -> None:
+        """Before a full disk is tried again."""
+        with self.changed:
+            self.changed.wait_for(lambda: self._closing, self._options.retry_ms / 1e3)
+
+
+def _code(error: sqlite3.Error) -> int | None:
+    """SQLite's own number of an error; the module's errors have none."""
+    return getattr(error, "sqlite_errorcode", None)
