@@ -39,6 +39,38 @@ def test_what_is_written_can_be_read(
     assert list(read_traces(directory)) == records
 
 
+def test_a_bundle_is_as_many_records_as_it_has_messages(tmp_path: Path) -> None:
+    first = record(4, message=70, seq=6, position=20, delivery_index=9, size=1, level="agreed")
+    with TraceWriter(tmp_path, "r") as writer:
+        writer.write_bundle(first, [1, 0, 5])
+        writer.write(record(7))
+    records = list(read_traces(tmp_path))
+    assert records[0] == first
+    assert [
+        (each.index, each.message, each.seq, each.position, each.delivery_index, each.size) for each in records
+    ] == [
+        (4, 70, 6, 20, 9, 1),
+        (5, 71, 7, 21, 10, 0),
+        (6, 72, 8, 22, 11, 5),
+        (7, None, None, None, None, None),
+    ]
+    assert {(each.at_us, each.level) for each in records[:3]} == {(40, "agreed")}
+
+
+def test_what_a_bundle_leaves_empty_stays_so(tmp_path: Path) -> None:
+    with TraceWriter(tmp_path, "r") as writer:
+        writer.write_bundle(record(0, message=7, seq=7), [1, 1])
+    assert [(each.message, each.position) for each in read_traces(tmp_path)] == [(7, None), (8, None)]
+
+
+def test_the_messages_of_bundles_count_in_a_group(tmp_path: Path) -> None:
+    with TraceWriter(tmp_path, "r", rows_per_group=10) as writer:
+        for index in range(0, 24, 4):
+            writer.write_bundle(record(index), [1] * 4)
+    metadata = parquet.ParquetFile(writer.path).metadata
+    assert [metadata.row_group(group).num_rows for group in range(metadata.num_row_groups)] == [12, 12]
+
+
 def test_rows_are_written_in_bounded_groups(tmp_path: Path) -> None:
     path = write(tmp_path, [record(index) for index in range(25)], rows_per_group=10)
     metadata = parquet.ParquetFile(path).metadata

@@ -6,15 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from ordercast.core.ids import MessageId, SiteId, pack_message_id
-from ordercast.core.messages import Bundle, Level
+from ordercast.core.ids import SiteId
 from ordercast.core.trace import Kind, TraceRecord
 from ordercast.protocols.ordering.catalogue import PROTOCOLS
 from ordercast.records.traces import read_traces
-from ordercast.simulator.scenario import Fault
+from ordercast.simulator.scenario import Fault, from_table
 from ordercast.simulator.simulation import Simulation
 from ordercast.simulator.trace import TraceObserver
-from tests.simulator.small import Diary, scenario, topology
+from tests.simulator.small import Diary, scenario
 
 A, B = SiteId(0), SiteId(1)
 
@@ -22,7 +21,7 @@ A, B = SiteId(0), SiteId(1)
 def traced(directory: Path, protocol: str = "hybrid") -> tuple[Diary, list[TraceRecord]]:
     load = scenario(protocol, fault=(Fault(kind="crash", at_s=1.7, sites=["C"]),))
     diary = Diary()
-    Simulation(load, [TraceObserver("one", load.topology(), directory), diary]).run()
+    Simulation(load, [TraceObserver("one", directory), diary]).run()
     return diary, list(read_traces(directory))
 
 
@@ -35,8 +34,16 @@ def test_every_event_is_recorded_once_and_in_order(tmp_path: Path, protocol: str
             message = {"multicast": "id", "deliver": "id", "note": "message"}.get(what)
             kind = thing.kind if what == "note" else what
             expected.append((at_us, site, kind, getattr(thing, message) if message else None))
-    assert [(each.at_us, each.site, each.kind, each.message) for each in records] == expected
-    assert {each.kind for each in records} == {Kind.VIEW, Kind.MULTICAST, Kind.TICKET, Kind.DELIVER, Kind.CRASH}
+    happened = [(each.at_us, each.site, each.kind, each.message) for each in records if each.kind is not Kind.END]
+    assert happened == expected
+    assert {each.kind for each in records} == {
+        Kind.VIEW,
+        Kind.MULTICAST,
+        Kind.TICKET,
+        Kind.DELIVER,
+        Kind.CRASH,
+        Kind.END,
+    }
 
 
 def test_records_are_counted_by_site_and_deliveries_too(tmp_path: Path) -> None:
@@ -59,36 +66,13 @@ def test_the_run_the_view_and_the_first_life_are_on_every_record(tmp_path: Path)
 
 def test_nothing_on_the_ideal_stack_has_a_position(tmp_path: Path) -> None:
     _, records = traced(tmp_path)
-    assert all(each.position is None and each.final is None for each in records)
-
-
-def test_a_bundle_is_as_many_records_as_it_has_messages(tmp_path: Path) -> None:
-    observer = TraceObserver("r", topology("AB"), tmp_path)
-    first = Bundle(MessageId(pack_message_id(B, 0, 5)), (b"one", b"", b"three"), Level.CAUSAL)
-    second = Bundle(MessageId(pack_message_id(A, 2, 0)), (b"x",))
-    observer.on_multicast(10, B, first)
-    observer.on_deliver(20, A, first)
-    observer.on_deliver(30, A, second)
-    observer.close()
-    records = list(read_traces(tmp_path))
-    columns = [(each.site, each.kind.value, each.seq, each.size, each.index, each.delivery_index) for each in records]
-    assert columns == [
-        (1, "multicast", 5, 3, 0, None),
-        (1, "multicast", 6, 0, 1, None),
-        (1, "multicast", 7, 5, 2, None),
-        (0, "deliver", 5, 3, 0, 0),
-        (0, "deliver", 6, 0, 1, 1),
-        (0, "deliver", 7, 5, 2, 2),
-        (0, "deliver", 0, 1, 3, 3),
-    ]
-    assert [each.message for each in records[:3]] == [first.id, first.id + 1, first.id + 2]
-    assert {(each.origin, each.origin_incarnation, each.level) for each in records[:6]} == {(1, 0, "causal")}
-    assert (records[6].origin, records[6].origin_incarnation, records[6].level) == (0, 2, "agreed")
+    assert all(each.position is None for each in records)
+    assert all(each.final is None for each in records if each.kind is not Kind.END)
 
 
 def test_the_file_is_there_when_the_run_has_ended(tmp_path: Path) -> None:
     load = scenario()
-    observer = TraceObserver("r", load.topology(), tmp_path)
+    observer = TraceObserver("r", tmp_path)
     simulation = Simulation(load, [observer])
     assert not observer.path.exists()
     simulation.run()
@@ -98,7 +82,7 @@ def test_the_file_is_there_when_the_run_has_ended(tmp_path: Path) -> None:
 
 def test_a_run_that_breaks_leaves_no_trace(tmp_path: Path) -> None:
     def break_off() -> None:
-        with TraceObserver("r", topology(), tmp_path):
+        with TraceObserver("r", tmp_path):
             raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
@@ -110,3 +94,60 @@ def test_the_same_seed_gives_the_same_bytes(tmp_path: Path) -> None:
     for name in ("first", "second"):
         traced(tmp_path / name)
     assert (tmp_path / "first" / "one.parquet").read_bytes() == (tmp_path / "second" / "one.parquet").read_bytes()
+
+
+# --- a live group ---
+
+
+def group_records(directory: Path) -> list[TraceRecord]:
+    """Three sites; one crashes, comes back and has its log from the others."""
+    table = {
+        "lan": [{"name": "only", "sites": ["A", "B", "C"], "delay_ms": 2}],
+        "protocol": {"name": "symmetric", "tickets": "flush"},
+        "duration_s": 3,
+        "traffic": [{"sites": ["A", "B", "C"], "rate": 20}, {"sites": ["A"], "rate": 5, "level": "causal"}],
+        "fault": [
+            {"kind": "crash", "at_s": 1, "sites": ["C"]},
+            {"kind": "recover", "at_s": 2, "sites": ["C"]},
+        ],
+    }
+    Simulation(from_table(table), [TraceObserver("group", directory)]).run()
+    return list(read_traces(directory))
+
+
+def test_a_life_of_a_site_has_an_index_of_its_own(tmp_path: Path) -> None:
+    records = group_records(tmp_path)
+    lives = dict.fromkeys((each.site, each.incarnation) for each in records)
+    assert sorted(lives) == [(0, 0), (1, 0), (2, 0), (2, 1)]
+    for life in lives:
+        own = [each for each in records if (each.site, each.incarnation) == life]
+        assert [each.index for each in own] == list(range(len(own)))
+        counted = [each.delivery_index for each in own if each.delivery_index is not None]
+        assert counted == list(range(len(counted)))
+    last = [[each for each in records if (each.site, each.incarnation) == life][-1] for life in sorted(lives)]
+    assert [each.kind for each in last] == [Kind.END, Kind.END, Kind.CRASH, Kind.END]
+    assert all(each.final for each in last if each.kind is Kind.END)
+
+
+def test_positions_are_the_same_at_every_site(tmp_path: Path) -> None:
+    records = group_records(tmp_path)
+    placed = [each for each in records if each.delivery_index is not None]
+    order = {each.position: (each.kind, each.message, each.view) for each in placed if each.site == 0}
+    assert sorted(order, key=lambda position: position or 0) == list(range(len(order)))
+    recovered = next(each for each in records if each.kind is Kind.RECOVER)
+    again = [each for each in placed if (each.site, each.incarnation) == (2, 1)]
+    assert again[0].position == recovered.position
+    assert len(again) == len(order) - (recovered.position or 0)
+    assert all(order[each.position][:2] == (each.kind, each.message) for each in placed)
+    views = {each.view for each in placed if each.kind is Kind.VIEW}
+    assert len(views) == 3
+
+
+def test_causal_messages_have_no_position_and_tell_what_precedes_them(tmp_path: Path) -> None:
+    records = group_records(tmp_path)
+    causal = [each for each in records if each.level == "causal"]
+    assert {each.kind for each in causal} == {Kind.MULTICAST, Kind.DELIVER}
+    assert all(each.position is None for each in causal)
+    told = [each.depends for each in records if each.kind is Kind.MULTICAST and each.site == 1 and each.depends]
+    assert told
+    assert all(message in {each.message for each in causal} for depends in told for message in depends or ())

@@ -95,7 +95,7 @@ def _run(scenario: Scenario, name: str, trace_directory: Path | None) -> RunResu
     from ordercast.simulator.trace import TraceObserver
 
     run_name = f"{name}-{scenario.protocol.name}-{scenario.seed}"
-    with TraceObserver(run_name, scenario.topology(), trace_directory) as trace:
+    with TraceObserver(run_name, trace_directory) as trace:
         result = run(scenario, observers=[*observers, trace])
     remark(f"trace: {trace.path}")
     return result

@@ -116,6 +116,7 @@ class Diverged(Struct, frozen=True, gc=False):
 Delivery = (
     Logged
     | Truncated
+    | Entered
     | Delivered
     | Taken
     | Repeated

@@ -7,7 +7,7 @@ meets half of a trace. Rows are written in groups of bounded size: memory does n
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
@@ -25,6 +25,9 @@ ROWS_PER_GROUP = 1 << 16
 
 ROWS_PER_READ = 1 << 12
 """How many records are held while reading."""
+
+COUNTING = ("index", "message", "seq", "position", "delivery_index")
+"""Columns in which the records of one bundle count up."""
 
 _names = TraceRecord.__struct_fields__
 
@@ -47,7 +50,9 @@ class TraceWriter:
         self.path = directory / name
         self._unfinished = directory / f".{name}.{os.getpid()}.unfinished"
         self._rows_per_group = rows_per_group
-        self._waiting: list[TraceRecord] = []
+        self._waiting: list[tuple[TraceRecord, Sequence[int] | None]] = []
+        """Single records, and first records of bundles with the sizes of their messages."""
+        self._rows_waiting = 0
         with _failing_to_write(self.path):
             directory.mkdir(parents=True, exist_ok=True)
             self._file: Any = parquet.ParquetWriter(
@@ -56,18 +61,25 @@ class TraceWriter:
 
     def write(self, record: TraceRecord) -> None:
         """Add one record."""
-        self._waiting.append(record)
-        if len(self._waiting) >= self._rows_per_group:
+        self._add(record, None, 1)
+
+    def write_bundle(self, first: TraceRecord, sizes: Sequence[int]) -> None:
+        """Add the records of a bundle, of which the first is given (`core.trace.TraceSink`)."""
+        self._add(first, sizes, len(sizes))
+
+    def _add(self, record: TraceRecord, sizes: Sequence[int] | None, rows: int) -> None:
+        self._waiting.append((record, sizes))
+        self._rows_waiting += rows
+        if self._rows_waiting >= self._rows_per_group:
             self._write_group()
 
     def _write_group(self) -> None:
         import pyarrow as pa
 
         schema = trace_schema()
-        columns = [
-            pa.array([getattr(record, name) for record in self._waiting], schema.field(name).type) for name in _names
-        ]
+        columns = [pa.array(_column(name, self._waiting), schema.field(name).type) for name in _names]
         self._waiting.clear()
+        self._rows_waiting = 0
         with _failing_to_write(self.path):
             self._file.write_table(pa.Table.from_arrays(columns, schema=schema))
 
@@ -104,6 +116,22 @@ class TraceWriter:
             self.close()
         else:
             self.discard()
+
+
+def _column(name: str, waiting: list[tuple[TraceRecord, Sequence[int] | None]]) -> list[Any]:
+    """One value for each row."""
+    column: list[Any] = []
+    for record, sizes in waiting:
+        value = getattr(record, name)
+        if sizes is None:
+            column.append(value)
+        elif name == "size":
+            column.extend(sizes)
+        elif name in COUNTING and value is not None:
+            column.extend(range(value, value + len(sizes)))
+        else:
+            column.extend([value] * len(sizes))
+    return column
 
 
 @contextmanager

@@ -48,7 +48,7 @@ class Story:
     def enter(self, view: View, *sites: SiteId, continuing: bool = False) -> None:
         """Sites enter a view, and log and show it."""
         for site in sites or view.members:
-            self.checker.on_group(0, site, Entered(view, continuing))  # type: ignore[arg-type]
+            self.checker.on_group(0, site, Entered(view, continuing))
             position = self.logs[site].length
             self.logs_only(site, view)
             self.tells(site, ViewChanged(view, position))

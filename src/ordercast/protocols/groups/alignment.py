@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ordercast.core.deliveries import Diverged, Logged, Retracted, Snapshot, SnapshotWanted, Truncated
-from ordercast.core.effects import Note, Out
+from ordercast.core.effects import Out
 from ordercast.core.events import Now
 from ordercast.core.ids import SiteId
 from ordercast.core.messages import Bundle
@@ -87,7 +87,6 @@ def retract(group: Group, position: int, out: Out) -> None:
             group.outstanding[entry.content.id] = entry.content
     group.log.truncate(position)
     group.cautious = [entry for entry in group.cautious if entry.position < position]
-    out.record(Note("retract", position=position))
     out.deliver(group.me, Truncated(position))
     out.deliver(group.me, Retracted(position))
 

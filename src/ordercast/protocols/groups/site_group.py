@@ -30,7 +30,7 @@ from ordercast.core.deliveries import (
     Snapshot,
     ViewChanged,
 )
-from ordercast.core.effects import Note, Out
+from ordercast.core.effects import Out
 from ordercast.core.entries import Content, Entry, RoleChange
 from ordercast.core.events import (
     Event,
@@ -367,7 +367,6 @@ class SiteGroup(Struct, Generic[Inner]):
         below = min(self.finality.below(self.finality.majority), self.log.length)
         if below > self.log.final:
             self.log.finalize(below)
-            out.record(Note("finalize", position=below))
             out.deliver(self.me, Finalized(below))
         if self.cautious:
             self.show_certain(out)

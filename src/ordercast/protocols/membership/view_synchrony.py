@@ -23,7 +23,7 @@ from typing import Any, ClassVar, Generic, Literal, TypeVar, assert_never
 import msgspec
 from msgspec import Struct
 
-from ordercast.core.effects import Note, Out
+from ordercast.core.effects import Out
 from ordercast.core.events import (
     Event,
     Flush,
@@ -301,7 +301,6 @@ class ViewSynchrony(Struct, Generic[Payload]):
     def block(self, out: Out) -> None:
         if not self.blocked:
             self.blocked = True
-            out.record(Note("block"))
             out.deliver(self.me, Blocked())
 
     def tell_decision(self, site: SiteId, out: Out) -> None:
