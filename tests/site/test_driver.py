@@ -49,6 +49,8 @@ class Recorder:
         self.happened.append(("send", frame))
 
     def delivered(self, sender: SiteId, message: Any) -> None:
+        if isinstance(message, Logged | Truncated):
+            return  # told, too, for the trace
         self.happened.append(("deliver", message))
 
     def noted(self, note: Note) -> None:

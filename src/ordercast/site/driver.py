@@ -127,10 +127,8 @@ class Driver:
                 log.append(entry)
                 if log.appends_must_be_durable:
                     self._outbox.require(log.written)
-                return
             case Truncated(from_position=position):
                 log.truncate(position)
-                return
             case Finalized(below=below):
                 log.finalize(below)
             case Snapshot(position=position):
