@@ -143,7 +143,7 @@ def _facts(logged: LoggedEntry) -> dict[str, Any]:
 
 
 def _bundle_facts(bundle: Bundle) -> dict[str, Any]:
-    facts = {
+    facts: dict[str, Any] = {
         "kind": KINDS[Act.SPEAKS],
         "message": bundle.id,
         "origin": origin_of(bundle.id),
@@ -161,7 +161,7 @@ def _bundle_facts(bundle: Bundle) -> dict[str, Any]:
 
 
 def _control_facts(content: Any) -> dict[str, Any]:
-    facts = {
+    facts: dict[str, Any] = {
         "kind": CONTROL_KINDS.get(type(content), type(content).__name__.lower()),
         "control": msgspec.json.encode(msgspec.structs.asdict(content)).decode(),
         "content": msgspec.msgpack.encode(content),
