@@ -11,18 +11,18 @@ from ordercast.planning.topology import Delays, Lan, Wan
 from ordercast.simulator.distributions import quantiles
 
 if TYPE_CHECKING:
-    from ordercast.simulator.scenario import Scenario
+    from ordercast.simulator.scenario import NetworkTables
 
 
-def check_network(scenario: Scenario) -> None:
+def check_network(network: NetworkTables) -> None:
     """Either LANs joined by WAN links, or a matrix of delays."""
-    if scenario.delays is not None:
-        if scenario.lan or scenario.wan:
+    if network.delays is not None:
+        if network.lan or network.wan:
             raise Mistake("delays", "expected either [delays] or [[lan]] and [[wan]] tables, not both")
-        _check_matrix(scenario.delays)
-    elif scenario.lan:
-        _check_lans(scenario.lan)
-        _check_wans(scenario.wan, scenario.lan)
+        _check_matrix(network.delays)
+    elif network.lan:
+        _check_lans(network.lan)
+        _check_wans(network.wan, network.lan)
     else:
         raise Mistake("lan", "missing, expected [[lan]] tables or one [delays] table")
 

@@ -16,6 +16,7 @@ from ordercast.core.mistakes import Mistake
 from ordercast.core.shape import shape
 from ordercast.planning import topology
 from ordercast.planning.topology import Delays, Lan, Topology, Wan
+from ordercast.simulator.network_checks import check_network
 from ordercast.simulator.scenario_checks import check
 
 
@@ -86,24 +87,33 @@ class Fault(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     ppm: float | UnsetType = UNSET
 
 
-class Scenario(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class NetworkTables(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """What a scenario file says of the network."""
+
+    lan: list[Lan] = []
+    wan: list[Wan] = []
+    delays: Delays | None = None
+
+    def topology(self) -> Topology:
+        """The network that is described."""
+        if self.delays is not None:
+            return topology.from_delays(self.delays)
+        return topology.from_lans(self.lan, self.wan)
+
+    def site_names(self) -> list[str]:
+        """All sites in the order of appearance, which is the order of their ids."""
+        return self.delays.sites if self.delays is not None else [name for lan in self.lan for name in lan.sites]
+
+
+class Scenario(NetworkTables, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """A whole scenario file."""
 
     protocol: ProtocolChoice
     seed: int = 1
     duration_s: float = 60.0
     warmup_s: float = 0.0
-    lan: list[Lan] = []
-    wan: list[Wan] = []
-    delays: Delays | None = None
     traffic: list[Traffic] = []
     fault: list[Fault] = []
-
-    def topology(self) -> Topology:
-        """The network of this scenario."""
-        if self.delays is not None:
-            return topology.from_delays(self.delays)
-        return topology.from_lans(self.lan, self.wan)
 
     @property
     def is_group(self) -> bool:
@@ -111,27 +121,42 @@ class Scenario(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
         stack = self.protocol.stack
         return bool(self.fault) if stack is None else stack == "full"
 
-    def site_names(self) -> list[str]:
-        """All sites in the order of appearance, which is the order of their ids."""
-        return self.delays.sites if self.delays is not None else [name for lan in self.lan for name in lan.sites]
-
 
 def load(path: Path) -> Scenario:
     """Read and check a scenario file."""
+    return parse(_read(path), str(path))
+
+
+def load_network(path: Path) -> NetworkTables:
+    """Read and check the network of a file; what else a scenario may say can be there, and is not looked at."""
+    table = _tables(_read(path), str(path))
+    others = [name for name in Scenario.__struct_fields__ if name not in NetworkTables.__struct_fields__]
     try:
-        text = path.read_bytes()
+        network = shape({name: value for name, value in table.items() if name not in others}, NetworkTables)
+        check_network(network)
+    except Mistake as mistake:
+        raise ScenarioError(str(path), mistake.key, mistake.expected) from mistake
+    return network
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
     except OSError as error:
         raise ScenarioError(str(path), "", f"cannot be read ({error.strerror})") from error
-    return parse(text, str(path))
 
 
 def parse(text: bytes, file: str = "scenario") -> Scenario:
     """Read and check a scenario given as TOML text."""
+    return from_table(_tables(text, file), file)
+
+
+def _tables(text: bytes, file: str) -> dict[str, Any]:
     try:
-        table = msgspec.toml.decode(text)
+        tables: dict[str, Any] = msgspec.toml.decode(text)
     except (ValueError, RecursionError) as error:
         raise ScenarioError(file, "", f"is not TOML: {error}") from error
-    return from_table(table, file)
+    return tables
 
 
 def from_table(table: Any, file: str = "scenario") -> Scenario:
