@@ -44,7 +44,28 @@ class Unfit(Mistaken):
     exit_code = 3
 
 
-class Subcommands(click.Group):
+class Answering(click.Group):
+    """Errors become one line and an exit code."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            try:
+                return super().invoke(ctx)
+            finally:
+                sys.stdout.flush()
+        except WrongUse as error:
+            raise Mistaken(str(error)) from error
+        except NotFit as error:
+            raise Unfit(str(error)) from error
+        except KeyboardInterrupt:
+            ctx.exit(INTERRUPTED)
+        except BrokenPipeError:
+            # Whoever read the output has gone; Python would complain about it once more at its exit.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            ctx.exit(BROKEN_PIPE)
+
+
+class Subcommands(Answering):
     """Imports a subcommand only when it is run."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -67,23 +88,6 @@ class Subcommands(click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
             formatter.write_dl([(name, summary) for name, (_, summary) in COMMANDS.items()])
-
-    def invoke(self, ctx: click.Context) -> Any:
-        try:
-            try:
-                return super().invoke(ctx)
-            finally:
-                sys.stdout.flush()
-        except WrongUse as error:
-            raise Mistaken(str(error)) from error
-        except NotFit as error:
-            raise Unfit(str(error)) from error
-        except KeyboardInterrupt:
-            ctx.exit(INTERRUPTED)
-        except BrokenPipeError:
-            # Whoever read the output has gone; Python would complain about it once more at its exit.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            ctx.exit(BROKEN_PIPE)
 
 
 @click.group(cls=Subcommands, context_settings={"help_option_names": ["-h", "--help"]})
