@@ -8,11 +8,11 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from tools import docs
 from tools.links import anchors, broken_links, files
 
 from ordercast.cli.main import COMMANDS
 from tests.source import ROOT, modules, tree_of
+from tools import docs
 
 FILE_LINES_MAX = 400
 FUNCTION_LINES_MAX = 60
