@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import click
 
-from bench import detectors, simulator, stack
+from bench import detectors, simulator, stack, wan
 
-BENCHMARKS = {"detectors": detectors.command, "simulator": simulator.command, "stack": stack.command}
+BENCHMARKS = {
+    "detectors": detectors.command,
+    "simulator": simulator.command,
+    "stack": stack.command,
+    "wan": wan.command,
+}
 
 
 @click.group(invoke_without_command=True, commands=BENCHMARKS)

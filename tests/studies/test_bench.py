@@ -12,11 +12,14 @@ from bench.simulator import SMOKE, scenario
 from bench.stack import LAYERS, PROTOCOLS
 from bench.timing import Stopwatch, watched
 from click.testing import CliRunner
+from tools.wan.tap import why_unfit
 
 from ordercast.planning.detectors.catalogue import DETECTORS
 
+LACKING = why_unfit()
 
-@pytest.mark.parametrize("name", ["simulator", "stack"])
+
+@pytest.mark.parametrize("name", ["simulator", "stack", "wan"])
 def test_the_list_names_it(name: str) -> None:
     assert f"python -m bench {name}" in CliRunner().invoke(main, []).stdout
 
@@ -46,6 +49,16 @@ def test_simpy_delivers_every_message_everywhere() -> None:
     delivered = Group(topology, gap_us=100_000).run(1_000_000)
     assert delivered % 25 == 0
     assert delivered >= 9 * 25
+
+
+@pytest.mark.skipif(LACKING is not None, reason=LACKING or "")
+def test_the_smallest_size_measures_the_switch() -> None:
+    done = CliRunner().invoke(main, ["wan", "--smoke", "--json"])
+    assert done.exit_code == 0, done.output
+    value = json.loads(done.stdout)
+    assert [each["realtime"] for each in value["packets"]] == [True, False]
+    assert all(each["sent_per_s"] > 0 and each["added_us_p50"] >= 0 for each in value["packets"])
+    assert all(each["frames_per_megabyte"] > 0 for each in value["streams"])
 
 
 # --- the full stack ---

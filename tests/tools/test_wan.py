@@ -14,12 +14,13 @@ from collections.abc import Callable, Iterator
 import pytest
 from tools.wan import emulation, namespaces
 from tools.wan.emulation import Wan, control_socket
-from tools.wan.namespaces import NETNS, entered
+from tools.wan.namespaces import entered
 from tools.wan.requests import Change, PairStatus, ask
 from tools.wan.tap import why_unfit
 
 from ordercast.core.errors import WrongUse
 from ordercast.planning.topology import Delays, Topology, from_delays
+from tests.namespaces import inodes
 
 LACKING = why_unfit()
 pytestmark = pytest.mark.skipif(LACKING is not None, reason=LACKING or "")
@@ -76,11 +77,6 @@ def udp(wan: Wan, site: str) -> socket.socket:
     endpoint.settimeout(PATIENCE_S)
     endpoint.bind((wan.address(site), 0))
     return endpoint
-
-
-def inodes(number: int) -> set[int]:
-    """Of its namespaces; another network may have the same number and names right afterwards."""
-    return {path.stat().st_ino for path in NETNS.glob(f"oc{number}-*")}
 
 
 # --- what programs see ---

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 from tools.wan.switch import LATE_NS, QUEUED_BYTES_MAX, Switch
 
@@ -20,9 +22,12 @@ class Network:
         self.received: list[tuple[int, bytes]] = []
         self.switch = Switch(
             from_delays(delays),
-            [lambda frame, site=site: self.received.append((site, frame)) for site in (A, B, C)],
+            [partial(self.receive, site) for site in (A, B, C)],
             header_bytes,
         )
+
+    def receive(self, site: int, frame: bytes) -> None:
+        self.received.append((site, frame))
 
     def frame(self, to: int, body: bytes = b"") -> bytes:
         return self.header + bytes([2, 0, 10, 77, 0, to + 1]) + bytes(8) + body

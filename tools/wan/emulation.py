@@ -146,6 +146,11 @@ class Wan:
         assert status is not None
         return status
 
+    def processor_s(self) -> float:
+        """Processor time that the switch has taken so far."""
+        fields = Path(f"/proc/{self._process.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
     def _ask(self, request: Request) -> Answer:
         return ask(control_socket(self.number), request)
 

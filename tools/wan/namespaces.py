@@ -129,7 +129,7 @@ def _try_lock(number: int) -> int | None:
 def held_numbers() -> list[int]:
     """Those that a living process holds."""
     held = []
-    for path in RUN.glob("*.lock"):
+    for path in RUN.glob("[0-9]*.lock"):
         with contextlib.suppress(FileNotFoundError), path.open() as file:
             try:
                 fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
@@ -141,13 +141,11 @@ def held_numbers() -> list[int]:
 def clean() -> list[str]:
     """Remove the namespaces, processes and files of all that have died without doing so. Returns the namespaces."""
     removed = []
-    left = {int(path.stem) for pattern in ("*.lock", "*.sock") for path in RUN.glob(pattern)}
-    left.update(int(match[1]) for name in _names() if (match := _OURS.fullmatch(name)))
+    left = {int(match[1]) for name in _names() if (match := _OURS.fullmatch(name))}
+    left.update(number for number in NUMBERS if any(RUN.glob(f"{number}.*")))
+    RUN.mkdir(mode=0o700, exist_ok=True)
     for number in sorted(left):
-        if number not in NUMBERS:
-            continue
-        RUN.mkdir(mode=0o700, exist_ok=True)
-        lock = _try_lock(number)
+        lock = _try_lock(number) if number in NUMBERS else None
         if lock is not None:
             removed += _of_number(number)
             Claim(number, lock).release()
@@ -219,11 +217,16 @@ def _of_number(number: int) -> list[str]:
 
 def _processes(names: Sequence[str]) -> list[int]:
     """Those that are in one of these namespaces."""
-    inodes = {(NETNS / name).stat().st_ino for name in names}
+    spaces = [_identity(NETNS / name) for name in names]
     found = []
-    for folder in Path("/proc").glob("[0-9]*") if inodes else ():
+    for folder in Path("/proc").glob("[0-9]*") if spaces else ():
         # A process may end while we look; one that has ended and waits for its parent has no namespace any more.
         with contextlib.suppress(OSError):
-            if (folder / "ns" / "net").stat().st_ino in inodes:
+            if _identity(folder / "ns" / "net") in spaces:
                 found.append(int(folder.name))
     return found
+
+
+def _identity(path: Path) -> tuple[int, int]:
+    found = path.stat()
+    return found.st_dev, found.st_ino
