@@ -285,14 +285,19 @@ def test_what_cannot_be_a_network_is_refused() -> None:
 
 def test_leaving_removes_everything() -> None:
     with Wan(two_sites()) as wan:
-        sleeper = wan.exec("A", ["sleep", "1000"])
+        sleeper = wan.exec("A", ["sh", "-c", "sleep 1000 & echo $!; wait"], stdout=subprocess.PIPE, text=True)
+        assert sleeper.stdout is not None
+        child = int(sleeper.stdout.readline())
         made = inodes(wan.number)
         assert len(made) == 2
         assert control_socket(wan.number).exists()
         shown = wan.exec("B", ["ip", "-4", "-o", "addr", "show", "wan0"], stdout=subprocess.PIPE, text=True)
         assert f"{wan.address('B')}/24" in shown.communicate()[0]
         switch = wan._process
+    sleeper.stdout.close()
     assert sleeper.returncode == -signal.SIGKILL
+    # Whoever adopts a child that has ended may take a moment to notice; it is in no namespace any more.
+    assert not os.path.exists(f"/proc/{child}/ns/net")
     assert switch.returncode == 0
     assert not made & inodes(wan.number)
 

@@ -95,6 +95,9 @@ class Wan:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        for process in self._started:
+            process.kill()
+            process.wait()
         assert self._process.stdin is not None
         self._process.stdin.close()
         try:
@@ -104,8 +107,6 @@ class Wan:
             self._process.wait()
         if self._process.returncode:
             clean()
-        for process in self._started:
-            process.wait()
 
     def namespace(self, site: str) -> str:
         """The name by which `ip netns` knows a site."""
