@@ -117,6 +117,16 @@ def test_a_reader_that_goes_away_is_no_error(tmp_path: Path) -> None:
         assert (done.returncode, done.stderr) == (141, b"")
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no device that is always full")
+@pytest.mark.parametrize("arguments", [["--help"], ["study", "--list"], ["plan", "s.toml"], ["plan", "s.toml", "--json"]])
+def test_a_full_disk_is_told_in_one_line(arguments: list[str], tmp_path: Path) -> None:
+    (tmp_path / "s.toml").write_text(SMALL)
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run([*COMMAND, *arguments], stdout=full, stderr=subprocess.PIPE, cwd=tmp_path, timeout=60)
+    assert done.returncode == 3
+    assert done.stderr == b"the output cannot be written (No space left on device)\n"
+
+
 def test_an_interrupted_run_leaves_no_traceback(tmp_path: Path) -> None:
     """The run is far too long to end by itself; it is interrupted once it has begun to write its trace."""
     path = tmp_path / "s.toml"

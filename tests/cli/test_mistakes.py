@@ -78,6 +78,8 @@ CHANGES = [
         'protocol.level: causal needs protocol.stack = "full"',
     ),
     ('estimates = "known"', "resilience = 1.5", "protocol.resilience: expected a whole number, not 1.5"),
+    ('estimates = "known"', "resilience = -1", "protocol.resilience: expected at least 0, not -1"),
+    ('estimates = "known"', "resilience = 20000", "protocol.resilience: expected at most 16383, not 20000"),
     ("rate = 5\n", 'rate = 5\nlevel = "causal"\n', 'traffic[1].level: causal needs protocol.stack = "full"'),
     ("rate = 5\n", 'rate = 5\nlevel = "none"\n', f'traffic[1].level: expected one of {LEVELS}, not "none"'),
     ('estimates = "known"', "estimates = 3", "protocol.estimates: expected one of known, online, not 3"),
@@ -217,6 +219,14 @@ FAULTS = [
     ),
     ('kind = "clock-step"\nat_s = 1\nsites = ["A"]', "by_ms: missing, a clock-step fault needs sites, by_ms"),
     ('kind = "clock-step"\nat_s = 1\nsites = ["A"]\nby_ms = "x"', 'by_ms: expected a number, not the string "x"'),
+    ('kind = "clock-step"\nat_s = 1\nsites = ["A"]\nby_ms = nan', "by_ms: expected a finite number, not nan"),
+    (
+        'kind = "clock-step"\nat_s = 1\nsites = ["A"]\nby_ms = -1e10',
+        "by_ms: expected at least -1000000000, not -10000000000",
+    ),
+    ('kind = "clock-drift"\nat_s = 1\nsites = ["A"]\nppm = nan', "ppm: expected a finite number, not nan"),
+    ('kind = "clock-drift"\nat_s = 1\nsites = ["A"]\nppm = 1e6', "ppm: expected at most 100000, not 1000000"),
+    ('kind = "clock-drift"\nat_s = 1\nsites = ["A"]\nppm = -1e6', "ppm: expected at least -100000, not -1000000"),
     ('kind = "clock-drift"\nat_s = 1\nppm = 50', "sites: missing, a clock-drift fault needs sites, ppm"),
     (
         'kind = "clock-drift"\nat_s = 1\nsites = ["A"]\nppm = 50\nuntil_s = 3',
@@ -346,3 +356,9 @@ def test_a_file_that_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.chdir(tmp_path)
     result = CliRunner().invoke(main, ["simulate", "nowhere.toml"])
     assert (result.exit_code, result.stderr) == (2, "nowhere.toml: cannot be read (No such file or directory)\n")
+
+
+def test_a_file_whose_name_has_two_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    result = CliRunner().invoke(main, ["plan", "no\nwhere"])
+    assert (result.exit_code, result.stderr) == (2, '"no\\nwhere": cannot be read (No such file or directory)\n')

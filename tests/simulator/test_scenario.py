@@ -164,3 +164,7 @@ def test_the_document_names_every_protocol_option_and_fault() -> None:
 def test_every_fault_key_belongs_to_a_kind() -> None:
     used = {key for keys in FAULT_KEYS.values() for part in keys for key in part}
     assert used | set(ALWAYS) == set(Fault.__struct_fields__)
+
+
+def test_a_byte_order_mark_is_no_mistake() -> None:
+    assert parse(b"\xef\xbb\xbf" + BLOCKS[0].encode()) == parse(BLOCKS[0].encode())

@@ -5,6 +5,7 @@ Nothing heavy is imported here, so that `ordercast --help` answers at once.
 
 from __future__ import annotations
 
+import errno
 import importlib
 import os
 import sys
@@ -17,6 +18,9 @@ from ordercast.core.errors import NotFit, WrongUse
 
 INTERRUPTED = 130
 BROKEN_PIPE = 141
+
+NO_PLACE_LEFT = (errno.ENOSPC, errno.EDQUOT)
+"""Errors of a full disk."""
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "simulate": ("ordercast.cli.simulate", "Run a scenario and judge it: latencies, overhead, violations."),
@@ -60,9 +64,19 @@ class Answering(click.Group):
         except KeyboardInterrupt:
             ctx.exit(INTERRUPTED)
         except BrokenPipeError:
-            # Whoever read the output has gone; Python would complain about it once more at its exit.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            _give_up_output()
             ctx.exit(BROKEN_PIPE)
+
+    def main(self, *args: Any, **kwargs: Any) -> Any:
+        """Run a command; where its output has no place left, say so."""
+        try:
+            return super().main(*args, **kwargs)
+        except OSError as error:
+            if error.errno not in NO_PLACE_LEFT:
+                raise
+            _give_up_output()
+            Unfit(f"{error.filename or 'the output'} cannot be written ({error.strerror})").show()
+            sys.exit(Unfit.exit_code)
 
 
 class Subcommands(Answering):
@@ -88,6 +102,11 @@ class Subcommands(Answering):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
             formatter.write_dl([(name, summary) for name, (_, summary) in COMMANDS.items()])
+
+
+def _give_up_output() -> None:
+    """What is left cannot be written; Python would complain about it once more at its exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 @click.group(cls=Subcommands, context_settings={"help_option_names": ["-h", "--help"]})

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import UNSET
 
-from ordercast.core.mistakes import Mistake, listed, require_after, require_number, require_sites, unknown
+from ordercast.core.mistakes import LARGEST, Mistake, listed, require_after, require_number, require_sites, unknown
 
 if TYPE_CHECKING:
     from ordercast.simulator.scenario import Fault
@@ -30,6 +30,9 @@ GROUP_FAULTS = ("recover", "clock-step", "clock-drift")
 """Only a live group can meet these."""
 
 ALWAYS = ("kind", "at_s")
+
+DRIFT_PPM_MAX = 100_000
+"""A clock may be wrong by a tenth, far more than any real one: one that stands still would never let a timer run out."""
 
 
 def check_faults(faults: list[Fault], sites: list[str], is_group: bool) -> None:
@@ -71,6 +74,10 @@ def _check_values(key: str, fault: Fault, sites: list[str]) -> None:
         require_number(f"{key}.probability", fault.probability, least=0, most=1)
     if fault.extra_ms is not UNSET:
         require_number(f"{key}.extra_ms", fault.extra_ms, least=0)
+    if fault.by_ms is not UNSET:
+        require_number(f"{key}.by_ms", fault.by_ms, least=-LARGEST)
+    if fault.ppm is not UNSET:
+        require_number(f"{key}.ppm", fault.ppm, least=-DRIFT_PPM_MAX, most=DRIFT_PPM_MAX)
     if fault.between is not UNSET:
         _check_link(f"{key}.between", fault.between, sites)
 

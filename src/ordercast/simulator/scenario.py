@@ -5,6 +5,7 @@ The format is described in docs/scenarios.md.
 
 from __future__ import annotations
 
+from codecs import BOM_UTF8
 from pathlib import Path
 from typing import Any, Literal
 
@@ -12,7 +13,7 @@ import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
 from ordercast.core.errors import WrongUse
-from ordercast.core.mistakes import Mistake
+from ordercast.core.mistakes import Mistake, shown
 from ordercast.core.shape import shape
 from ordercast.planning import topology
 from ordercast.planning.topology import Delays, Lan, Topology, Wan
@@ -24,6 +25,7 @@ class ScenarioError(WrongUse):
     """A scenario that cannot be run: names the file, the key and what was expected."""
 
     def __init__(self, file: str, key: str, expected: str) -> None:
+        file = file if file.isprintable() else shown(file)
         super().__init__(f"{file}: {key}: {expected}" if key else f"{file}: {expected}")
 
 
@@ -153,7 +155,7 @@ def parse(text: bytes, file: str = "scenario") -> Scenario:
 
 def _tables(text: bytes, file: str) -> dict[str, Any]:
     try:
-        tables: dict[str, Any] = msgspec.toml.decode(text)
+        tables: dict[str, Any] = msgspec.toml.decode(text.removeprefix(BOM_UTF8))
     except (ValueError, RecursionError) as error:
         raise ScenarioError(file, "", f"is not TOML: {error}") from error
     return tables

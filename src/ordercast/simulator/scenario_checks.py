@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import UNSET
 
+from ordercast.core.ids import SITES_MAX
 from ordercast.core.mistakes import (
     STEP_S,
     Mistake,
@@ -55,6 +56,7 @@ def _check_times(scenario: Scenario) -> None:
 
 def _check_protocol(choice: ProtocolChoice, sites: list[str]) -> None:
     check_protocol_name("protocol.name", choice.name)
+    require_number("protocol.resilience", choice.resilience, least=0, most=SITES_MAX - 1)
     check_options("protocol.options", choice.name, choice.options, sites)
 
 
