@@ -118,7 +118,9 @@ def test_a_reader_that_goes_away_is_no_error(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no device that is always full")
-@pytest.mark.parametrize("arguments", [["--help"], ["study", "--list"], ["plan", "s.toml"], ["plan", "s.toml", "--json"]])
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["study", "--list"], ["plan", "s.toml"], ["plan", "s.toml", "--json"]]
+)
 def test_a_full_disk_is_told_in_one_line(arguments: list[str], tmp_path: Path) -> None:
     (tmp_path / "s.toml").write_text(SMALL)
     with Path("/dev/full").open("w") as full:

@@ -32,7 +32,7 @@ GROUP_FAULTS = ("recover", "clock-step", "clock-drift")
 ALWAYS = ("kind", "at_s")
 
 DRIFT_PPM_MAX = 100_000
-"""A clock may be wrong by a tenth, far more than any real one: one that stands still would never let a timer run out."""
+"""A clock may be wrong by a tenth: at a million, timers would take no time, and time would stand still."""
 
 
 def check_faults(faults: list[Fault], sites: list[str], is_group: bool) -> None:
