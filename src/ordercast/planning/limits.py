@@ -40,18 +40,17 @@ def latency_limit(delays: Matrix, weights: Sequence[float]) -> Limit:
 def _optimum(reach: np.ndarray, share: np.ndarray) -> float:
     """Minimise sum_i share_i · mean_j L_ij subject to L_ij ≥ reach_kj + o_i - o_k for all i, k, j.
 
-    Variables: the potentials o_i, then L_ij row by row. A site's own reach bounds L from below (k = i).
+    The least L is o_i + m_j, where m_j ≥ reach_kj - o_k for all k. So the variables are the potentials o_i and the
+    m_j, and there is one constraint for each sender and member, not for each two senders and a member.
     """
     count, columns = reach.shape
-    i, k, j = (axis.ravel() for axis in np.meshgrid(range(count), range(count), range(columns), indexing="ij"))
-    different = i != k
-    i, k, j = i[different], k[different], j[different]
-    rows = np.arange(len(i))
-    entries = np.concatenate([np.ones(len(i)), -np.ones(len(i)), -np.ones(len(i))])
-    at = (np.concatenate([rows, rows, rows]), np.concatenate([i, k, count + i * columns + j]))
-    constraints = coo_matrix((entries, at), shape=(len(i), count + count * columns)).tocsr()
-    cost = np.concatenate([np.zeros(count), np.repeat(share / columns, columns)])
-    bounds = [(0.0, 0.0)] + [(None, None)] * (count - 1) + [(low, None) for low in reach.ravel()]
-    solution = linprog(cost, A_ub=constraints, b_ub=-reach[k, j], bounds=bounds, method="highs")
+    k, j = (axis.ravel() for axis in np.indices(reach.shape))
+    rows = np.arange(count * columns)
+    entries = np.full(2 * len(rows), -1.0)
+    at = (np.concatenate([rows, rows]), np.concatenate([k, count + j]))
+    constraints = coo_matrix((entries, at), shape=(len(rows), count + columns)).tocsr()
+    cost = np.concatenate([share, np.full(columns, 1 / columns)])
+    bounds = [(0.0, 0.0)] + [(None, None)] * (count - 1 + columns)
+    solution = linprog(cost, A_ub=constraints, b_ub=-reach.ravel(), bounds=bounds, method="highs")
     assert solution.success, solution.message
     return float(solution.fun)
