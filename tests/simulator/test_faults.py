@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from ordercast.core.ids import SiteId
 from ordercast.simulator.network import Link
-from ordercast.simulator.scenario import Fault, FaultKind, Traffic
+from ordercast.simulator.scenario import Fault, FaultKind, ProtocolChoice, Traffic
 from ordercast.simulator.simulation import Simulation
 from tests.simulator.small import Diary, scenario
 
@@ -148,6 +149,22 @@ def test_pauses_that_overlap_last_until_the_later_end() -> None:
 def test_a_site_that_crashes_in_its_pause_stays_silent() -> None:
     diary = run(Fault(kind="pause", at_s=1, sites=["B"], for_s=1), Fault(kind="crash", at_s=1.5, sites=["B"]))
     assert between(diary.of("deliver", 1), 1, 9) == []
+
+
+def test_a_pause_that_a_crash_has_ended_does_not_end_one_of_the_next_life() -> None:
+    """The first would have ended at 5 s, in the midst of the second."""
+    faults = (
+        Fault(kind="pause", at_s=1, sites=["B"], for_s=4),
+        Fault(kind="crash", at_s=1.5, sites=["B"]),
+        Fault(kind="recover", at_s=2, sites=["B"]),
+        Fault(kind="pause", at_s=3.5, sites=["B"], for_s=3),
+    )
+    choice = ProtocolChoice(name="symmetric", stack="full", tickets="flush")
+    diary = Diary()
+    Simulation(replace(scenario(fault=faults, duration_s=8.0), protocol=choice), (diary,)).run()
+    assert between(diary.of("multicast", 1), 2, 3.5)
+    assert between(diary.of("multicast", 1), 3.5, 6.5) == []
+    assert between(diary.of("multicast", 1), 6.5, 8)
 
 
 def test_a_partition_keeps_messages_from_the_other_side() -> None:

@@ -29,7 +29,6 @@ class GroupSite(SimulatedSite):
 
     def __init__(self, site: SiteId, simulation: Simulation) -> None:
         super().__init__(site, simulation)
-        self.incarnation = 0
         self.log: list[Entry] = []
         """What the ordered log on disk holds."""
         self.final = 0

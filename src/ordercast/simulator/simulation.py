@@ -236,9 +236,9 @@ class Simulation:
 
     def pause(self, sites: list[SiteId], for_us: int) -> None:
         """These sites do nothing for a while; what reaches them waits."""
-        for site in sites:
-            self.sites[site].paused += 1
-            self.schedule(self.now_us + for_us, self.sites[site].resume, None)
+        for paused in (self.sites[site] for site in sites):
+            paused.paused += 1
+            self.schedule(self.now_us + for_us, paused.resume, paused.incarnation)
 
     # --- what sites tell ---
 

@@ -28,6 +28,8 @@ class SimulatedSite:
     def __init__(self, site: SiteId, simulation: Simulation) -> None:
         self.id = site
         self.layer: Layer
+        self.incarnation = 0
+        """Which of its lives this is."""
         self.crashed = False
         self.paused = 0
         """How many pauses have begun and not ended."""
@@ -69,16 +71,17 @@ class SimulatedSite:
     @property
     def next_message(self) -> MessageId:
         """The id of the message that is multicast next."""
-        return pack_message_id(self.id, 0, self._sent)
+        return pack_message_id(self.id, self.incarnation, self._sent)
 
     def crash(self) -> None:
         """Stop for ever."""
         self.crashed = True
 
-    def resume(self, _: None = None) -> None:
-        """End a pause: what came meanwhile is handled now."""
-        if self.paused:  # a crash has ended it early
-            self.paused -= 1
+    def resume(self, incarnation: int) -> None:
+        """End a pause of this life: what came meanwhile is handled now. A crash has ended it early."""
+        if self.crashed or incarnation != self.incarnation:
+            return
+        self.paused -= 1
         if self.paused:
             return
         postponed, self._postponed = self._postponed, []
