@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -39,3 +42,32 @@ def test_a_point_that_is_no_scenario_is_refused_before_anything_runs() -> None:
     broken = {**point(1, 1.0), "protocol": {"name": "hybrid", "estimates": "guessed"}}
     with pytest.raises(ScenarioError, match="run 7 of the grid"):
         next(run_grid([(1, point(1, 1.0)), (7, broken)], workers=1))
+
+
+ENDLESS = """
+import time
+from multiprocessing import active_children
+from threading import Thread
+from ordercast.studies.framework.grid import run_grid
+from tests.studies.test_grid import point
+
+def tell():
+    while len(active_children()) < 2:
+        time.sleep(0.01)
+    print("both work", flush=True)
+
+if __name__ == "__main__":
+    Thread(target=tell, daemon=True).start()
+    list(run_grid([(key, point(key, 1e6)) for key in range(2)], workers=2))
+"""
+
+
+def test_workers_end_with_their_parent(tmp_path: Path) -> None:
+    """They hold its output, which ends only when all of them have."""
+    script = tmp_path / "endless.py"
+    script.write_text(ENDLESS)
+    process = subprocess.Popen([sys.executable, str(script)], stdout=subprocess.PIPE)
+    assert process.stdout is not None
+    assert process.stdout.readline() == b"both work\n"
+    process.kill()
+    assert process.communicate(timeout=120) == (b"", None)

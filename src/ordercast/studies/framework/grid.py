@@ -7,7 +7,8 @@ import signal
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
+from threading import Thread
 from typing import Any, NamedTuple
 
 from ordercast.core.errors import NotFit
@@ -60,7 +61,7 @@ def _run(point: tuple[int, Scenario], make_measure: Callable[[], Measure] | None
 def _in_pool(
     scenarios: Sequence[tuple[int, Scenario]], workers: int, measure: Callable[[], Measure] | None
 ) -> Iterator[tuple[int, Ran]]:
-    pool = ProcessPoolExecutor(workers, get_context("spawn"), initializer=_leave_interrupts_to_the_parent)
+    pool = ProcessPoolExecutor(workers, get_context("spawn"), initializer=_end_with_the_parent)
     try:
         for future in as_completed([pool.submit(_run, point, measure) for point in scenarios]):
             yield future.result()
@@ -70,5 +71,14 @@ def _in_pool(
         pool.shutdown(cancel_futures=True)
 
 
-def _leave_interrupts_to_the_parent() -> None:
+def _end_with_the_parent() -> None:
+    """Interrupts are the parent's business, and a worker whose parent is gone would go on, and then wait for ever."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    Thread(target=_exit_after_the_parent, daemon=True).start()
+
+
+def _exit_after_the_parent() -> None:
+    parent = parent_process()
+    assert parent is not None, "only workers of a pool come here"
+    parent.join()
+    os._exit(1)
