@@ -13,7 +13,7 @@ from tests.set_iteration import set_iterations
 from tests.source import PACKAGE, imported_packages, imported_rooms, modules, room_of, tree_of
 
 MAY_IMPORT: dict[str, tuple[str, ...]] = {
-    "": (),
+    "": ("client", "core"),
     "core": (),
     "planning": ("core",),
     "protocols": ("core", "planning"),
@@ -21,8 +21,9 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "simulator": ("core", "planning", "protocols", "records"),
     "verify": ("core", "planning", "protocols", "simulator"),
     "site": ("core", "planning", "protocols", "records"),
+    "client": ("core", "site"),
     "studies": ("core", "planning", "protocols", "records", "simulator", "verify"),
-    "cli": ("core", "planning", "protocols", "records", "simulator", "site", "verify", "studies"),
+    "cli": ("core", "planning", "protocols", "records", "simulator", "site", "verify", "studies", "client"),
 }
 """For each room those that it may import, beside itself. A new room needs a line here."""
 
@@ -46,6 +47,12 @@ def test_every_room_has_its_rule() -> None:
 def test_rooms_import_only_what_they_may(path: Path) -> None:
     rooms = imported_rooms(tree_of(path)) - {"__version__"}
     assert rooms <= {room_of(path), *MAY_IMPORT[room_of(path)]}
+
+
+@every_file
+def test_of_the_client_only_two_files_know_a_site(path: Path) -> None:
+    if room_of(path) == "client" and path.name not in ("embedded.py", "testing.py"):
+        assert "site" not in imported_rooms(tree_of(path))
 
 
 @every_file

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any, Protocol
+from collections.abc import Callable
+from typing import Any
 
 from ordercast.core.deliveries import Diverged, Entered, GroupBlocked, Taken
 from ordercast.core.effects import Note
@@ -17,6 +18,9 @@ from ordercast.site.assembly import stack_for
 from ordercast.site.clock import Clock, SystemClock
 from ordercast.site.cluster import Cluster
 from ordercast.site.driver import Driver
+from ordercast.site.gateway.administration import SiteAdministration
+from ordercast.site.gateway.gateway import Gateway
+from ordercast.site.gateway.sockets import Door
 from ordercast.site.journal import Journal
 from ordercast.site.keys.files import KeyFiles
 from ordercast.site.keys.security import SiteSecurity
@@ -34,13 +38,6 @@ LEAVE_S = 10.0
 GIB = 1 << 30
 
 
-class Listener(Protocol):
-    """Whoever wants to know what the stack hands up: the gateway of the participants."""
-
-    def delivered(self, sender: SiteId, message: Any) -> None:
-        """The stack hands up a message, in order."""
-
-
 class Site:
     """One site. `start` it, and `stop` it; in between the stack runs by itself."""
 
@@ -55,18 +52,23 @@ class Site:
         self.journal = journal or Journal()
         self.view: View | None = None
         self.blocked = False
+        self.on_leave: Callable[[], None] | None = None
+        """Called when a participant asks the site to leave and end."""
         self.left = asyncio.Event()
         """The others have let this site go."""
         self.log: OrderedLog
         self.driver: Driver
         self.links: SiteLinks | None = None
-        self.listeners: list[Listener] = []
+        self.gateway: Gateway
+        """Of the participants."""
         self._network = network
         self._clock: Clock
         self._security: SiteSecurity | None = None
         self._trace: TraceFiles | None = None
         self._recorder: Recorder | None = None
-        self._leaving = False
+        self.leaving = False
+        """The others have been asked to let this site go."""
+        self._door: Door | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -97,6 +99,7 @@ class Site:
         self.log = log = await loop.run_in_executor(None, lambda: OrderedLog.open(directory, self._log_options()))
         stack = stack_for(self.configuration, self.me, log.recovered, clock.now().monotonic_us)
         self.driver = Driver(stack, clock, self._make_links(clock), log, self)
+        self.gateway = Gateway(self, log, SiteAdministration(self, self.on_leave), final=log.recovered.final)
         log.on_durable(lambda number: _hop(loop, self.driver.on_durable, number))
         log.on_state(lambda state, reason: _hop(loop, self._on_log_state, state, reason))
         self.driver.on_durable(log.durable)
@@ -107,8 +110,14 @@ class Site:
         if self.links is not None:
             await self.links.listen()
             self.links.call_others()
+            await self._let_participants_in()
         elif self._network is not None:
             self._network.attach(self.me, self.driver)
+
+    async def _let_participants_in(self) -> None:
+        path = self.configuration.socket(self.name)
+        self._door = Door(self.gateway, path, lambda who, reason: self.journal.warn(who, reason=reason))
+        await self._door.open()
 
     def _make_links(self, clock: Clock) -> SiteLinks | MemoryLinks:
         if self._network is not None:
@@ -146,7 +155,7 @@ class Site:
         """Ask the others to go on without this site, and wait until they do, but not for ever."""
         if self.view is None or len(self.view.members) == 1:
             return
-        self._leaving = True
+        self.leaving = True
         self.driver.handle(FromAbove(Leave()))
         try:
             async with asyncio.timeout(LEAVE_S):
@@ -156,6 +165,10 @@ class Site:
 
     async def stop(self) -> None:
         """End this life; what is on disk is where the next one begins."""
+        if self._door is not None:
+            await self._door.close("the site ends")
+        else:
+            self.gateway.close("the site ends")
         self.driver.stop()
         if self._network is not None:
             self._network.detach(self.me)
@@ -188,15 +201,14 @@ class Site:
                 self._on_view(view)
             case GroupBlocked():
                 self.blocked = True
-                if self._leaving:
+                if self.leaving:
                     self.left.set()
                 self.journal.warn("blocked", reason="too few members of the last view can be reached")
             case Diverged(position=position, site=site):
                 self.journal.alarm("diverged", position=position, site=self.names[site])
         if self._recorder is not None:
             self._trace_delivery(self._recorder, message)
-        for listener in self.listeners:
-            listener.delivered(sender, message)
+        self.gateway.delivered(sender, message)
 
     def _on_view(self, view: View) -> None:
         self.view, self.blocked = view, False
@@ -212,6 +224,7 @@ class Site:
 
     def _on_log_state(self, state: LogState, reason: str) -> None:
         self.journal.alarm("log", state=str(state), reason=reason)
+        self.gateway.on_log(state is LogState.ACCEPTING)
 
     # --- trace ---
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from ordercast.core.framing import Frames
 from ordercast.core.wire import BadBytes, Wire
 
 VERSION = 1
@@ -49,50 +50,9 @@ def length_of(data: bytearray | memoryview, start: int) -> int:
     return int(length)
 
 
-class Frames:
+def frames() -> Frames:
     """Puts messages together from whatever pieces a stream comes in."""
-
-    def __init__(self) -> None:
-        self._buffer = bytearray(1 << 18)
-        self._view = memoryview(self._buffer)
-        self._start = 0
-        self._end = 0
-
-    def room(self) -> memoryview:
-        """Where the next bytes go."""
-        return self._view[self._end :]
-
-    def arrived(self, count: int) -> list[memoryview]:
-        """So many bytes have been put there: the messages that are complete now. Use them before the next call."""
-        self._end += count
-        messages = []
-        start, end = self._start, self._end
-        while end - start >= HEADER_BYTES:
-            stop = start + HEADER_BYTES + length_of(self._view, start)
-            if stop > end:
-                break
-            messages.append(self._view[start + HEADER_BYTES : stop])
-            start = stop
-        self._start = start
-        return messages
-
-    def make_room(self) -> None:
-        """The messages have been used: make sure that the one under way fits."""
-        start, end = self._start, self._end
-        if start == end:
-            self._start = self._end = 0
-            return
-        needed = HEADER_BYTES
-        if end - start >= HEADER_BYTES:
-            needed += length_of(self._view, start)
-        if start + needed <= len(self._buffer) and end < len(self._buffer):
-            return
-        rest = bytes(self._view[start:end])
-        if needed > len(self._buffer):
-            self._buffer = bytearray(2 * needed)
-            self._view = memoryview(self._buffer)
-        self._view[: len(rest)] = rest
-        self._start, self._end = 0, len(rest)
+    return Frames(HEADER_BYTES, length_of)
 
 
 _HELLO = Wire(Hello)

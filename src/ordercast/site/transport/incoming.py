@@ -7,7 +7,7 @@ from typing import Any, Protocol, cast
 
 from ordercast.core.ids import SiteId
 from ordercast.core.wire import BadBytes, Wire
-from ordercast.site.transport.framing import Frames, Hello, hello_bytes, read_hello
+from ordercast.site.transport.framing import Hello, frames, hello_bytes, read_hello
 
 HELLO_S = 10.0
 """Who has not said who it is after so long is hung up on."""
@@ -47,7 +47,7 @@ class IncomingConnection(asyncio.BufferedProtocol):
         self.sender: SiteId | None = None
         self.incarnation = -1
         self._receiver = receiver
-        self._frames = Frames()
+        self._frames = frames()
         self._transport: asyncio.Transport | None = None
         self._greeting: asyncio.TimerHandle | None = None
         self._decode = receiver.wire.decode

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from typing import Any, Protocol
 
 from ordercast.core.events import Event, FromBelow
@@ -18,9 +19,11 @@ class Handler(Protocol):
 
 
 class MemoryNetwork:
-    """Carries frames from site to site in the order in which they were sent, in the next turn of the loop."""
+    """Carries frames from site to site in the order in which they were sent, in the next turn of the loop or later."""
 
-    def __init__(self) -> None:
+    def __init__(self, delay_ms: float = 0.0) -> None:
+        self._delay_s = delay_ms / 1000
+        self._under_way: deque[tuple[float, SiteId, SiteId, Any]] = deque()
         self._sites: dict[SiteId, Handler] = {}
         self._cut: dict[tuple[SiteId, SiteId], bool] = {}
 
@@ -38,8 +41,26 @@ class MemoryNetwork:
 
     def send(self, sender: SiteId, to: SiteId, frame: Any) -> None:
         """On its way, unless it is cut off."""
-        if not self._cut.get((sender, to)):
-            asyncio.get_running_loop().call_soon(self._arrive, sender, to, frame)
+        if self._cut.get((sender, to)):
+            return
+        loop = asyncio.get_running_loop()
+        if not self._delay_s:
+            loop.call_soon(self._arrive, sender, to, frame)
+            return
+        self._under_way.append((loop.time() + self._delay_s, sender, to, frame))
+        if len(self._under_way) == 1:
+            loop.call_later(self._delay_s, self._arrive_due)
+
+    def _arrive_due(self) -> None:
+        """All ways are equally long, so what was sent first arrives first."""
+        loop = asyncio.get_running_loop()
+        under_way = self._under_way
+        while under_way and under_way[0][0] <= loop.time():
+            _, sender, to, frame = under_way[0]
+            self._arrive(sender, to, frame)
+            under_way.popleft()
+        if under_way:
+            loop.call_later(under_way[0][0] - loop.time(), self._arrive_due)
 
     def _arrive(self, sender: SiteId, to: SiteId, frame: Any) -> None:
         handler = self._sites.get(to)

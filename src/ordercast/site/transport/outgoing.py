@@ -11,7 +11,7 @@ from typing import cast
 from msgspec import Struct
 
 from ordercast.core.wire import BadBytes
-from ordercast.site.transport.framing import Frames, Hello, framed, hello_bytes, read_hello
+from ordercast.site.transport.framing import Hello, framed, frames, hello_bytes, read_hello
 
 RETRY_LEAST_S = 0.05
 RETRY_MOST_S = 2.0
@@ -54,7 +54,7 @@ class OutgoingConnection(asyncio.BufferedProtocol):
         self._failed = failed
         self._transport: asyncio.Transport | None = None
         self._lost = asyncio.Event()
-        self._answer = Frames()
+        self._answer = frames()
         self._ready: list[bytes] = []
         self._loop = asyncio.get_running_loop()
 
@@ -90,7 +90,7 @@ class OutgoingConnection(asyncio.BufferedProtocol):
         self._transport = cast(asyncio.Transport, transport)  # uvloop's is none by type
         self._transport.set_write_buffer_limits(high=1 << 30)  # the links bound what is under way
         self._transport.write(hello_bytes(self._call.hello))
-        self._answer = Frames()
+        self._answer = frames()
 
     def get_buffer(self, sizehint: int) -> memoryview:
         return self._answer.room()

@@ -1,0 +1,174 @@
+"""What a site answers its operators."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeVar
+
+import msgspec
+
+from ordercast.core.administration import (
+    AnswerBody,
+    AskLinks,
+    AskMetrics,
+    AskStatus,
+    Cut,
+    Emulate,
+    Heal,
+    LeaveSites,
+    Link,
+    Links,
+    Metrics,
+    Ok,
+    Question,
+    Status,
+    Trace,
+)
+from ordercast.core.errors import WrongUse
+from ordercast.core.ids import SiteId
+from ordercast.core.mistakes import unknown
+from ordercast.core.stack import Stack
+from ordercast.protocols.links.reliable import Reliable
+from ordercast.protocols.membership.view_synchrony import ViewSynchrony
+from ordercast.site.transport.emulation import EmulatedNetwork, Way
+
+if TYPE_CHECKING:
+    from ordercast.site.daemon import Site
+
+
+class SiteAdministration:
+    """Answers for one site."""
+
+    def __init__(self, site: Site, leave: Callable[[], None] | None = None) -> None:
+        """`leave` begins the orderly end of the site."""
+        self._site = site
+        self._leave = leave
+
+    async def answer(self, question: Question) -> AnswerBody:
+        """Do what is asked; a `WrongUse` says why it cannot be done."""
+        match question:
+            case AskStatus():
+                return self._status()
+            case AskLinks():
+                return self._links()
+            case AskMetrics():
+                return Metrics(self._metrics())
+            case Emulate(to=to, delay_ms=delay_ms, jitter_ms=jitter_ms, loss=loss):
+                way = Way(round(delay_ms * 1000), round(jitter_ms * 1000), loss, self._emulated().way(self._id(to)).cut)
+                self._emulated().set_way(self._id(to), way)
+            case Cut(to=names):
+                for site in tuple(map(self._id, names)):
+                    self._set_cut(site, True)
+            case Heal():
+                for site in self._others():
+                    self._set_cut(site, False)
+            case Trace(on=on):
+                self._site.set_tracing(on)
+            case LeaveSites() if self._leave is not None:
+                self._leave()
+            case _:
+                raise WrongUse("this site cannot do that")
+        return Ok()
+
+    # --- how it is ---
+
+    def _status(self) -> Status:
+        site = self._site
+        gateway, view, waiting = site.gateway, site.view, site.stack.waiting_for()
+        return Status(
+            cluster=site.cluster,
+            site=site.name,
+            incarnation=site.incarnation,
+            state=self._state(),
+            view=0 if view is None else view.id,
+            members=() if view is None else tuple(map(gateway.name_of, view.members)),
+            ordering=site.configuration.group.ordering,
+            position=gateway.recent.end,
+            final=gateway.recent.final,
+            log=str(site.log.state),
+            participants=len(gateway.connections),
+            outstanding_bytes=gateway.pressure.outstanding_bytes,
+            waiting_for=None if waiting is None else f"{waiting.what} {gateway.name_of(waiting.site)}",
+        )
+
+    def _state(self) -> str:
+        site = self._site
+        if site.leaving:
+            return "leaving"
+        if site.blocked:
+            return "blocked"
+        return "in" if site.view is not None and site.me in site.view.members else "starting"
+
+    def _links(self) -> Links:
+        return Links(tuple(map(self._link, self._others())))
+
+    def _link(self, other: SiteId) -> Link:
+        site = self._site
+        views = _layer(site.stack, ViewSynchrony)
+        peer = views.suspector.peers.get(other)
+        mean_us = None if peer is None else peer.round_trip.mean_us
+        channel = _layer(site.stack, Reliable).channels.get(other)
+        links = site.links
+        way = Way() if links is None else links.emulated.way(other)
+        return Link(
+            site=site.names[other],
+            connected=links is not None and links.is_connected(other),
+            round_trip_ms=None if mean_us is None else mean_us / 1000,
+            full=channel is not None and channel.full,
+            delay_ms=way.delay_us / 1000,
+            loss=way.loss,
+            cut=way.cut,
+        )
+
+    def _metrics(self) -> str:
+        """The figures of the site, in the text format of Prometheus."""
+        site = self._site
+        gateway = site.gateway
+        figures = {
+            "position": gateway.recent.end,
+            "final": gateway.recent.final,
+            "view": 0 if site.view is None else site.view.id,
+            "blocked": int(site.blocked),
+            "participants": len(gateway.connections),
+            "outstanding_bytes": gateway.pressure.outstanding_bytes,
+            "participants_refused_total": gateway.refused,
+            "retractions_total": gateway.retractions,
+            "events_total": site.driver.events,
+            "effects_held_back": site.driver.held_back,
+            "log_writes_waiting": site.log.written - site.log.durable,
+        }
+        if site.links is not None:
+            counters = msgspec.structs.asdict(site.links.counters)
+            figures |= {f"link_{name}_total": value for name, value in counters.items()}
+        labels = f'cluster="{site.cluster}",site="{site.name}"'
+        return "".join(f"ordercast_{name}{{{labels}}} {value}\n" for name, value in figures.items())
+
+    # --- what is emulated ---
+
+    def _emulated(self) -> EmulatedNetwork:
+        site = self._site
+        if site.links is None or not site.configuration.tables.emulate:
+            raise WrongUse("only a site whose cluster file has an [[emulate]] table emulates a network")
+        return site.links.emulated
+
+    def _set_cut(self, other: SiteId, cut: bool) -> None:
+        emulated = self._emulated()
+        way = emulated.way(other)
+        emulated.set_way(other, Way(way.delay_us, way.jitter_us, way.loss, cut))
+
+    def _others(self) -> tuple[SiteId, ...]:
+        return tuple(other for other in self._site.configuration.sites if other != self._site.me)
+
+    def _id(self, name: str) -> SiteId:
+        names = tuple(self._site.names[other] for other in self._others())
+        if name not in names:
+            raise WrongUse(unknown("other site", name, names))
+        return SiteId(self._site.names.index(name))
+
+
+Kind = TypeVar("Kind")
+
+
+def _layer(stack: Stack, kind: type[Kind]) -> Kind:
+    """The layer of this kind."""
+    return next(layer for layer in stack.layers if isinstance(layer, kind))
