@@ -30,13 +30,15 @@ def command() -> None:
     Each machine gets keys/trusted.pem and the .crt and .key of its own site; nothing else should leave yours.
 
     \b
-    New certificates for all, while the group runs:
-      ordercast keys rotate keys/                 (the old ones still count; copy the files, then `kill -HUP` each site)
-    A new authority as well, without a break:
-      ordercast keys rotate keys/ --authority     (both count; copy to all machines, `kill -HUP` each site)
-      ordercast keys retire keys/                 (once all sites have new ones: the old authority counts no more)
+    New certificates for all, while the group runs; those before go on to count:
+      ordercast keys rotate keys/
+    A new authority as well, in three steps, each copied to all machines before the next:
+      ordercast keys rotate keys/ --authority     (the new one is trusted beside the old one)
+      ordercast keys rotate keys/                 (certificates of the new one)
+      ordercast keys retire keys/                 (the old one is trusted no more)
     A machine is lost:
-      ordercast keys revoke keys/ lis2            (copy trusted.pem to the others, `kill -HUP` each site)
+      ordercast keys revoke keys/ lis2
+    After each step copy trusted.pem and the sites' files to their machines, and send each site a SIGHUP.
     """
 
 
@@ -64,16 +66,16 @@ def issue(directory: Path, sites: tuple[str, ...], days: int) -> None:
 @command.command("rotate")
 @directory_argument
 @click.argument("sites", nargs=-1, metavar="[SITE...]")
-@click.option(
-    "--authority", "new_authority", is_flag=True, help="First replace the authority; the old one still counts."
-)
+@click.option("--authority", "new_authority", is_flag=True, help="Only a new authority, trusted beside the old one.")
 @days_option
 def rotate(directory: Path, sites: tuple[str, ...], new_authority: bool, days: int) -> None:
     """Give sites (all, if none is named) new certificates; those before go on to count until they run out."""
     files = KeyFiles(directory)
     if new_authority:
         generation = authority.replace_authority(files)
-        click.echo(f"{files.authority(generation)[0]}: the new authority; those before are trusted until `keys retire`")
+        click.echo(f"{files.authority(generation)[0]}: the new authority, trusted beside those before")
+        remark(f"Copy {files.trusted} to every machine, SIGHUP each site; then `ordercast keys rotate {directory}`.")
+        return
     known = authority.sites_of(files)
     for site in sites or known:
         if site not in known:

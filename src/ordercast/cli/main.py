@@ -27,10 +27,17 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "plan": ("ordercast.cli.plan", "Say what to expect of a network: roles, latencies and their limit."),
     "study": ("ordercast.cli.study", "Reproduce a table or figure of the papers."),
     "fuzz": ("ordercast.cli.fuzz", "Run random groups under random faults, and check every promise."),
+    "up": ("ordercast.cli.up", "Run a site of a cluster on this machine."),
+    "status": ("ordercast.cli.status:status", "How a site is, and what it waits for."),
+    "members": ("ordercast.cli.status:members", "Which participants are in which groups."),
+    "links": ("ordercast.cli.status:links", "How the ways from a site to the others are."),
+    "views": ("ordercast.cli.status:views", "Which sites are in, and what changes."),
+    "send": ("ordercast.cli.talk:send", "Multicast to a group."),
+    "tail": ("ordercast.cli.talk:tail", "Read a group's stream."),
     "keys": ("ordercast.cli.keys", "Make and renew the certificates by which sites know each other."),
     "explore": ("ordercast.cli.explore", "Run a small group through every interleaving there is."),
 }
-"""For each subcommand the module whose `command` it is, and what it does in a line."""
+"""For each subcommand where it is, `command` of a module if no name is given, and what it does in a line."""
 
 
 class Mistaken(click.ClickException):
@@ -88,8 +95,8 @@ class Subcommands(Answering):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        module, _ = COMMANDS[cmd_name]
-        command: click.Command = importlib.import_module(module).command
+        module, _, name = COMMANDS[cmd_name][0].partition(":")
+        command: click.Command = getattr(importlib.import_module(module), name or "command")
         return command
 
     def resolve_command(
@@ -123,6 +130,10 @@ def main() -> None:
       ordercast simulate examples/nine-scenarios/scenario-4.toml --protocol token-site
     What did the papers find?
       ordercast study nine-scenarios
+    How do I run a group?
+      ordercast keys init keys/ --cluster orders; ordercast keys issue keys/ lis1 por1
+      ordercast up cluster.toml --site lis1
+      ordercast status --cluster cluster.toml --site lis1
 
     Scenario files are described in docs/scenarios.md. Exit codes: 0 good; 1 the answer is bad (a violation, a
     stall, a missed claim); 2 wrong use; 3 the environment lacks something.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 import msgspec
@@ -32,6 +32,15 @@ PROGRESS_EVERY_S = 0.2
 def print_json(value: msgspec.Struct) -> None:
     """One object, the same bytes for equal values."""
     click.echo(msgspec.json.format(msgspec.json.encode(value), indent=2))
+
+
+def plain(value: Any) -> Any:
+    """With names for all fields, also of types that travel without them."""
+    if isinstance(value, msgspec.Struct):
+        return {name: plain(getattr(value, name)) for name in value.__struct_fields__}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    return value
 
 
 class Output(Console):

@@ -151,6 +151,14 @@ class Site:
             retention_s=None if hours is None else hours * 3600,
         )
 
+    async def drain(self, patience_s: float) -> None:
+        """Take no more multicasts, and wait until those that were taken are delivered, but not for ever."""
+        loop = asyncio.get_running_loop()
+        until_s = loop.time() + patience_s
+        self.gateway.pressure.on_end()
+        while self.gateway.pressure.outstanding_bytes and loop.time() < until_s:
+            await asyncio.sleep(0.02)
+
     async def leave(self) -> None:
         """Ask the others to go on without this site, and wait until they do, but not for ever."""
         if self.view is None or len(self.view.members) == 1:

@@ -21,8 +21,8 @@ from ordercast.site.keys import authority
 from ordercast.site.keys.files import KeyFiles
 from ordercast.site.keys.security import SiteSecurity
 from ordercast.site.transport.framing import VERSION, Hello, hello_bytes
-from ordercast.site.transport.links import Security, SiteLinks
-from ordercast.site.transport.outgoing import Address
+from ordercast.site.transport.links import SiteLinks
+from ordercast.site.transport.outgoing import Address, Security
 
 A, B = SiteId(0), SiteId(1)
 PATIENCE_S = 30.0

@@ -21,6 +21,7 @@ class Pressure:
         self._bound_bytes = bound_bytes
         self._congested: list[SiteId] = []
         self._log_waits = False
+        self._ending = False
         self._over = False
         """Over the bound, and not yet back at half of it."""
 
@@ -56,8 +57,13 @@ class Pressure:
         self._log_waits = waits
         self._judge()
 
+    def on_end(self) -> None:
+        """The site is about to end."""
+        self._ending = True
+        self._judge()
+
     def _judge(self) -> None:
-        high = self._over or self._log_waits or bool(self._congested)
+        high = self._over or self._log_waits or self._ending or bool(self._congested)
         if high != self.is_high:
             self.is_high = high
             self._on_change(high)

@@ -7,9 +7,8 @@ call each other at once. A connection that breaks is made again, and the stack t
 from __future__ import annotations
 
 import asyncio
-import ssl
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 from msgspec import Struct
 
@@ -23,23 +22,7 @@ from ordercast.site.clock import Clock
 from ordercast.site.transport.emulation import EmulatedNetwork
 from ordercast.site.transport.framing import VERSION, Hello
 from ordercast.site.transport.incoming import IncomingConnection
-from ordercast.site.transport.outgoing import Address, Call, OutgoingConnection
-
-
-class Security(Protocol):
-    """Who is who, by certificates."""
-
-    def accepting(self) -> ssl.SSLContext:
-        """For those who call."""
-
-    def calling(self) -> ssl.SSLContext:
-        """For those who are called."""
-
-    def server_name(self, site: str) -> str:
-        """The name that a site's certificate must bear."""
-
-    def why_not(self, transport: asyncio.BaseTransport, site: str) -> str | None:
-        """Why a caller is not the site it says it is; None if it is."""
+from ordercast.site.transport.outgoing import Address, Call, OutgoingConnection, Security
 
 
 class Counters(Struct):
@@ -107,10 +90,7 @@ class SiteLinks:
 
     def _keep_calling(self, site: SiteId) -> None:
         address = self.addresses[site]
-        security, server_name = None, ""
-        if self._security is not None:
-            security, server_name = self._security.calling(), self._security.server_name(address.name)
-        call = Call(address, self.hello, security, server_name)
+        call = Call(address, self.hello, self._security)
         peer = f"{address.name} at {address.host}:{address.port}"
         connection = OutgoingConnection(call, lambda: self._reconnected(site), lambda reason: self._warn(peer, reason))
         self._out[site] = connection

@@ -6,7 +6,7 @@ import asyncio
 import random
 import ssl
 from collections.abc import Callable
-from typing import cast
+from typing import Protocol, cast
 
 from msgspec import Struct
 
@@ -33,14 +33,39 @@ class Address(Struct, frozen=True):
     port: int
 
 
+class Security(Protocol):
+    """Who is who, by certificates."""
+
+    def accepting(self) -> ssl.SSLContext:
+        """For those who call."""
+
+    def calling(self) -> ssl.SSLContext:
+        """For those who are called."""
+
+    def server_name(self, site: str) -> str:
+        """The name that a site's certificate must bear."""
+
+    def why_not(self, transport: asyncio.BaseTransport, site: str) -> str | None:
+        """Why a caller is not the site it says it is; None if it is."""
+
+
 class Call:
     """Whom to call, and what to say."""
 
-    def __init__(self, address: Address, hello: Hello, security: ssl.SSLContext | None, server_name: str) -> None:
+    def __init__(self, address: Address, hello: Hello, security: Security | None) -> None:
         self.address = address
         self.hello = hello
-        self.security = security
-        self.server_name = server_name if security is not None else None
+        self._security = security
+
+    @property
+    def security(self) -> ssl.SSLContext | None:
+        """With the certificates of now."""
+        return self._security.calling() if self._security is not None else None
+
+    @property
+    def server_name(self) -> str | None:
+        """What the certificate at the other end must be for."""
+        return self._security.server_name(self.address.name) if self._security is not None else None
 
 
 class OutgoingConnection(asyncio.BufferedProtocol):

@@ -1,0 +1,108 @@
+"""Real daemons: processes of `ordercast up` on loopback, for the time of a test."""
+
+from __future__ import annotations
+
+import json
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from ordercast.site.keys import authority
+
+PATIENCE_S = 60.0
+
+ORDERCAST = (sys.executable, "-m", "ordercast")
+
+
+def free_ports(count: int) -> list[int]:
+    """Ports that nobody listens on."""
+    probes = [socket.socket() for _ in range(count)]
+    for probe in probes:
+        probe.bind(("127.0.0.1", 0))
+    ports = [probe.getsockname()[1] for probe in probes]
+    for probe in probes:
+        probe.close()
+    return ports
+
+
+class Daemons:
+    """The sites of one cluster on this machine."""
+
+    def __init__(self, directory: Path, names: tuple[str, ...], more: str = "") -> None:
+        """`more` goes into the cluster file."""
+        self.directory = directory
+        self.names = names
+        self.file = directory / "cluster.toml"
+        self.ports = dict(zip(names, free_ports(len(names)), strict=True))
+        self.processes: dict[str, subprocess.Popen[bytes]] = {}
+        self._more = more
+        files = authority.init(directory / "keys", "orders")
+        for name in names:
+            authority.issue(files, name)
+        self.write_file()
+
+    def write_file(self) -> None:
+        """The cluster file, with the ports as they are now."""
+        sites = "".join(
+            f'[[site]]\nname = "{name}"\naddress = "127.0.0.1:{port}"\n' for name, port in self.ports.items()
+        )
+        self.file.write_text(f'cluster = "orders"\n{self._more}\n[security]\nkeys = "keys"\n{sites}')
+
+    def up(self, *names: str) -> None:
+        """Start sites, all of them if none is named."""
+        for name in names or self.names:
+            with (self.directory / f"{name}.log").open("ab") as log:
+                argv = [*ORDERCAST, "up", str(self.file), "--site", name]
+                self.processes[name] = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+
+    def send_signal(self, name: str, number: signal.Signals) -> None:
+        """To one site."""
+        self.processes[name].send_signal(number)
+
+    def end(self, name: str, number: signal.Signals) -> int:
+        """Send a signal that ends the site; its exit code."""
+        process = self.processes.pop(name)
+        process.send_signal(number)
+        return process.wait(PATIENCE_S)
+
+    def close(self) -> None:
+        """Kill what still runs."""
+        for process in self.processes.values():
+            process.kill()
+        for process in self.processes.values():
+            process.wait()
+
+    def command(self, *arguments: str, site: str, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+        """Run a command of an operator at a site."""
+        argv = [*ORDERCAST, *arguments, "--cluster", str(self.file), "--site", site]
+        return subprocess.run(argv, input=stdin, capture_output=True, timeout=PATIENCE_S, check=False)
+
+    def status(self, site: str) -> dict[str, Any] | None:
+        """What the site says of itself; None while it says nothing."""
+        done = self.command("status", "--json", site=site)
+        return json.loads(done.stdout) if done.stdout else None
+
+    def await_members(self, *members: str) -> None:
+        """Until these sites are in a view of exactly these."""
+        until(lambda: all((self.status(name) or {}).get("members") == list(members) for name in members))
+
+    def journal(self, name: str) -> list[dict[str, Any]]:
+        """What the site has written so far, in all its lives."""
+        return [json.loads(line) for line in (self.directory / f"{name}.log").read_text().splitlines()]
+
+    def count(self, name: str, event: str) -> int:
+        """How often the site has written of this."""
+        return sum(line["event"] == event for line in self.journal(name))
+
+
+def until(true: Callable[[], Any]) -> None:
+    """Wait, but not for ever."""
+    deadline_s = time.monotonic() + PATIENCE_S
+    while not true():
+        assert time.monotonic() < deadline_s, "it has not come to pass"
+        time.sleep(0.05)
