@@ -13,6 +13,7 @@ from ordercast.client.outbox import WAITS, Receipt, WaitFor
 from ordercast.core.errors import WrongUse
 from ordercast.core.messages import UNNUMBERED, Level
 from ordercast.core.service import (
+    Broken,
     Consumed,
     Entered,
     Gone,
@@ -84,7 +85,7 @@ class Group:
                 self._site.send(Leave(self.name, self._number()))
             else:
                 self._left.set_result(None)
-            self._finish(StreamEnded(f"{self.name}: the group has been left"))
+            self._wake()
         await self._left
         self._site.forget(self)
 
@@ -178,9 +179,9 @@ class Group:
         """The next batch or other event; None after the end."""
         while not self._queue:
             if self._end is not None:
-                if type(self._end) is StreamEnded:
-                    return None
                 raise self._end
+            if self._left is not None:
+                return None
             self._waiting = asyncio.get_running_loop().create_future()
             await self._waiting
         happening = self._queue.popleft()
@@ -222,7 +223,7 @@ class Group:
                 self.position = min(self.position, start)
         self._put(event)
 
-    def on_reply(self, reply: Joined | Entered | NotJoined | Left | TooSlow | Gone) -> None:
+    def on_reply(self, reply: Joined | Entered | NotJoined | Left | TooSlow | Gone | Broken) -> None:
         """Something about this participant's part in the group."""
         match reply:
             case Joined():
@@ -235,6 +236,8 @@ class Group:
                 self._finish(error if isinstance(error, StreamEnded) else StreamEnded(reason))
             case TooSlow(position=position):
                 self._finish(ConsumerTooSlow(position))
+            case Broken(reason=reason):
+                self._finish(StreamEnded(reason))
             case Gone(position=position, first=first):
                 reason = f"{self.name}: position {position} cannot be read here any more, the first that can is {first}"
                 self._finish(PositionGone(reason, first))

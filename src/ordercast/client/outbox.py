@@ -117,7 +117,9 @@ class Outbox:
         """Closed while there was no connection."""
         self._sent: dict[int, _Run] = {}
         self._closed: str | None = None
-        self._paused = False
+        self._waits = True
+        self._holds = {"line": False, "site": False}
+        """Who takes no more for now."""
         self._room: list[asyncio.Future[None]] = []
 
     def next_number(self) -> int:
@@ -141,7 +143,7 @@ class Outbox:
     @property
     def must_wait(self) -> bool:
         """Whether there is no room for more."""
-        return self._paused or self._line is None
+        return self._waits
 
     async def room(self) -> None:
         """Wait until there is; `NotSent` if there will be none."""
@@ -242,23 +244,28 @@ class Outbox:
     def connected(self, line: Line) -> None:
         """There is a site: what has waited for it leaves."""
         self._line = line
-        self._paused = False
+        self._holds = dict.fromkeys(self._holds, False)
         unsent, self._unsent = self._unsent, []
         for run in unsent:
             self._send(run)
-        self._wake()
+        self._judge()
 
     def disconnected(self, reason: str) -> None:
         """What was under way may have arrived, or not."""
         self._line = None
+        self._waits = True
         sent, self._sent = self._sent, {}
         for run in sent.values():
             run.unknown(reason, self.session)
 
-    def pause(self, paused: bool) -> None:
-        """The site takes no more for now, or takes more again."""
-        self._paused = paused
-        if not paused:
+    def hold(self, who: str, hold: bool) -> None:
+        """The line or the site takes no more for now, or takes more again."""
+        self._holds[who] = hold
+        self._judge()
+
+    def _judge(self) -> None:
+        self._waits = self._line is None or any(self._holds.values())
+        if not self._waits:
             self._wake()
 
     def close(self, reason: str) -> None:

@@ -24,6 +24,7 @@ from ordercast.core.service import (
     Hello,
     Join,
     NotDone,
+    Pace,
     Refused,
     Reply,
     Request,
@@ -170,6 +171,8 @@ class Site(Administration):
                 self.on_answer(reply)
             case Welcome():
                 self._on_welcome(reply)
+            case Pace(hold=hold):
+                self.outbox.hold("site", hold)
             case Refused(reason=reason):
                 self._refusal = reason
             case _:
@@ -223,7 +226,7 @@ class Site(Administration):
             group.on_closed(Disconnected(reason))
 
     def pause_writing(self) -> None:
-        self.outbox.pause(True)
+        self.outbox.hold("line", True)
 
     def resume_writing(self) -> None:
-        self.outbox.pause(False)
+        self.outbox.hold("line", False)

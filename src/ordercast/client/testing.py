@@ -104,6 +104,7 @@ class LocalGroup:
         hosted = self._running.pop(self._name(site), None)
         if hosted is None:
             raise WrongUse(f"{self._name(site)} is down already")
+        hosted.driver.stop()
         await hosted.stop()
 
     async def restart(self, site: int | str) -> None:

@@ -189,6 +189,19 @@ class Left(Struct, frozen=True, array_like=True, tag="left"):
     group: str
 
 
+class Broken(Struct, frozen=True, array_like=True, tag="broken"):
+    """The stream has ended: the site cannot read its log."""
+
+    group: str
+    reason: str
+
+
+class Pace(Struct, frozen=True, array_like=True, tag="pace"):
+    """Multicast nothing more for now, or go on. What is under way is taken; who does not keep to it is not read."""
+
+    hold: bool
+
+
 class Happened(Struct, frozen=True, array_like=True, tag="happened", gc=False):
     """The next event of a group's stream."""
 
@@ -243,7 +256,22 @@ class Answer(Struct, frozen=True, array_like=True, tag="answer"):
     """... and why not."""
 
 
-Reply = Welcome | Refused | Joined | Entered | NotJoined | Left | Happened | TooSlow | Gone | Done | NotDone | Answer
+Reply = (
+    Welcome
+    | Refused
+    | Pace
+    | Broken
+    | Joined
+    | Entered
+    | NotJoined
+    | Left
+    | Happened
+    | TooSlow
+    | Gone
+    | Done
+    | NotDone
+    | Answer
+)
 
 REQUESTS = Wire(Request)
 REPLIES = Wire(Reply)

@@ -7,11 +7,12 @@ from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from ordercast.core.entries import Entry
+from ordercast.core.errors import NotFit, WrongUse
 from ordercast.core.ids import SiteId
 from ordercast.core.messages import Act, Bundle
-from ordercast.core.service import Gone
+from ordercast.core.service import Broken, Gone
 from ordercast.site.gateway.port import Parcel
-from ordercast.site.gateway.recent import Recent, as_final, from_position, items_of
+from ordercast.site.gateway.recent import Item, Recent, as_final, from_position, items_of
 from ordercast.site.gateway.subscription import Subscription
 from ordercast.site.storage.errors import Hole, Retained
 
@@ -69,36 +70,45 @@ class CatchUp:
         """Until the reader is live, or has ended."""
         recent = self._recent
         try:
-            while subscription.position < recent.start and not subscription.ended:
-                await self._room(subscription)
-                await self._advance(subscription)
+            while not subscription.ended:
+                if subscription.position < recent.start:
+                    await self._advance(subscription)
+                elif final := recent.final_of(subscription.group, subscription.position):
+                    await self._send(subscription, final)
+                else:
+                    self._go_live(subscription)
+                    return
         except (Retained, Hole) as error:
             subscription.end(Gone(subscription.group, subscription.position, min(error.first, recent.start)))
-        if not subscription.ended:
-            self._go_live(subscription)
+        except (NotFit, WrongUse) as error:
+            subscription.end(Broken(subscription.group, str(error)))
 
     async def _advance(self, subscription: Subscription) -> None:
         """The next piece of the log."""
-        start, stop = subscription.position, self._recent.start
-        entries = await self._read(start, stop, CHUNK_BYTES)
+        entries = await self._read(subscription.position, self._recent.start, CHUNK_BYTES)
         if not entries:
             await asyncio.sleep(RETRY_S)
             return
-        for entry in entries:
-            self._send(subscription, entry, start)
+        await self._send(subscription, [item for entry in entries for item in self._items(subscription, entry)])
         subscription.position = max(subscription.position, entries[-1].end)
 
-    def _send(self, subscription: Subscription, entry: Entry, start: int) -> None:
+    def _items(self, subscription: Subscription, entry: Entry) -> list[Item]:
+        """What the reader gets to see of an entry."""
         bundle = entry.content
         if not isinstance(bundle, Bundle) or bundle.author is None:
-            return
+            return []
         if bundle.author.group != subscription.group or bundle.author.act is not Act.SPEAKS:
-            return
-        for item in items_of(bundle, entry.position, self._name_of(bundle.origin)):
-            if item.end > start:
-                shown = from_position(item, start)
-                parcel = Parcel(subscription.group, as_final(shown.event, True), self._recent.final)
-                subscription.send(parcel, shown.end)
+            return []
+        start = subscription.position
+        items = items_of(bundle, entry.position, self._name_of(bundle.origin))
+        return [from_position(item, start) for item in items if item.end > start]
+
+    async def _send(self, subscription: Subscription, items: Sequence[Item]) -> None:
+        """Final items, as fast as they are read."""
+        for item in items:
+            await self._room(subscription)
+            parcel = Parcel(subscription.group, as_final(item.event, True), self._recent.final)
+            subscription.supply(parcel, item.end)
 
     async def _read(self, start: int, stop: int, limit_bytes: int) -> Sequence[Entry]:
         """In a thread: the disk may be slow."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, assert_never
 
+from ordercast.core.errors import NotFit, WrongUse
 from ordercast.core.events import FromAbove
 from ordercast.core.messages import Author
 from ordercast.core.participants import Attach, Detach, JoinGroup, LeaveGroup, Member, Speak
@@ -25,6 +26,7 @@ from ordercast.core.service import (
     Left,
     NotDone,
     NotJoined,
+    Pace,
     Refused,
     Request,
     Submit,
@@ -40,6 +42,10 @@ if TYPE_CHECKING:
     from ordercast.site.gateway.gateway import Gateway
 
 
+OVER_PACE_BYTES = 4 << 20
+"""So much may still come from a participant that has been told to wait: it was under way."""
+
+
 class Connection:
     """Handles the requests of one participant; a request that no client makes is `BadBytes`."""
 
@@ -53,6 +59,8 @@ class Connection:
         self._joining: dict[str, Join] = {}
         """Groups whose joining has not come up yet."""
         self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._over_pace = 0
+        """So much has come although there was no room."""
 
     def handle(self, request: Request) -> None:
         """The next thing the participant wants."""
@@ -97,7 +105,7 @@ class Connection:
         site.handle(FromAbove(Attach(request.session, request.name)))
         self._port.tell(Welcome(VERSION, site.cluster, gateway.name_of(site.me), site.incarnation))
         if gateway.pressure.is_high:
-            self._port.pause()
+            self.hold(True)
 
     # --- multicast ---
 
@@ -108,12 +116,20 @@ class Connection:
         if not 0 < len(submit.bodies) <= BUNDLE_BODIES_MAX or submit.number < 0:
             raise BadBytes(f"a bundle of {len(submit.bodies)} messages from number {submit.number}")
         weight = sum(map(len, submit.bodies))
+        self._hold_back(weight)
         if weight > MESSAGE_BYTES_MAX:
             raise BadBytes(f"a bundle of {weight} bytes, more than {MESSAGE_BYTES_MAX}")
         author = Author(submit.group, self.name, session if submit.session is None else submit.session, submit.number)
         gateway = self._gateway
         gateway.receipts.expect(author, submit.level, Awaited(submit.request, self._port, submit.wait, weight))
         gateway.site.handle(FromAbove(Speak(submit.bodies, submit.level, author)))
+
+    def _hold_back(self, weight: int) -> None:
+        """Somebody who does not keep to the pace is not read until there is room."""
+        if self._gateway.pressure.is_high:
+            self._over_pace += weight
+            if self._over_pace > OVER_PACE_BYTES:
+                self._port.pause()
 
     def _takes_part(self, group: str) -> bool:
         subscription, joining = self._subscriptions.get(group), self._joining.get(group)
@@ -140,7 +156,12 @@ class Connection:
         start = join.start if resumed or join.seen is None else min(join.start, join.final_below)
         if start != LATEST:
             wanted = max(start, 0)
-            first = await gateway.catch_up.first(wanted)
+            try:
+                first = await gateway.catch_up.first(wanted)
+            except (NotFit, WrongUse) as error:
+                del self._joining[join.group]
+                self._port.tell(NotJoined(join.group, str(error)))
+                return
             if first > wanted and start != EARLIEST:
                 del self._joining[join.group]
                 reason = f"{join.group}: position {wanted} cannot be read here any more, the first that can is {first}"
@@ -211,11 +232,11 @@ class Connection:
 
     # --- the end ---
 
-    def pause(self) -> None:
-        self._port.pause()
-
-    def resume(self) -> None:
-        self._port.resume()
+    def hold(self, hold: bool) -> None:
+        self._port.tell(Pace(hold))
+        if not hold:
+            self._over_pace = 0
+            self._port.resume()
 
     def close(self, reason: str) -> None:
         self._port.tell(Refused(reason))

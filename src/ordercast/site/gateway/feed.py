@@ -39,18 +39,17 @@ class Feed:
 
     def go_live(self, subscription: Subscription, recent: Recent) -> None:
         """Give a reader everything from its position on that is in memory; from here on it is told what comes up."""
-        told_view = False
         for item in recent.of(self.group, subscription.position):
             final = item.end <= recent.final
-            told_view = told_view or isinstance(item.event, ViewChange)
             if subscription.final_only and not final:
                 continue
-            subscription.send(Parcel(self.group, as_final(item.event, final), recent.final), item.end)
+            subscription.supply(Parcel(self.group, as_final(item.event, final), recent.final), item.end)
         reached = min(recent.final, recent.end) if subscription.final_only else recent.end
         subscription.position = max(subscription.position, reached)
-        if not told_view and self.view is not None:
-            subscription.send(Parcel(self.group, self.view, recent.final))
-        subscription.live = True
+        view = self.view
+        known = view is not None and (view.view <= recent.final or not subscription.final_only)
+        if view is not None and known and view.view != subscription.view:
+            subscription.supply(Parcel(self.group, view, recent.final))
         (self._final if subscription.final_only else self._tentative).append(subscription)
 
     # --- what comes up ---

@@ -56,11 +56,8 @@ class Site(Protocol):
 class Connected(Protocol):
     """A participant, as the gateway sees it."""
 
-    def pause(self) -> None:
-        """Take no more requests."""
-
-    def resume(self) -> None:
-        """Take requests again."""
+    def hold(self, hold: bool) -> None:
+        """It shall multicast nothing more for now, or go on."""
 
     def on_members(self, group: str, members: tuple[Member, ...]) -> None:
         """A group has these members now."""
@@ -250,10 +247,7 @@ class Gateway:
 
     def _on_pressure(self, high: bool) -> None:
         for connection in tuple(self.connections.values()):
-            if high:
-                connection.pause()
-            else:
-                connection.resume()
+            connection.hold(high)
 
     def on_log(self, accepting: bool) -> None:
         """The ordered log takes entries, or does not."""

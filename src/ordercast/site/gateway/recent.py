@@ -80,6 +80,10 @@ class Recent:
             if (item.end > start or item.position >= start) and item.group == group:
                 yield from_position(item, start)
 
+    def final_of(self, group: str, start: int) -> list[Item]:
+        """The same of what is final."""
+        return [item for item in self.of(group, start) if item.end <= self.final and item.end > start]
+
     def _trim(self) -> None:
         items = self._items
         while self._bytes > self._bound_bytes and items and items[0].end <= self.final:

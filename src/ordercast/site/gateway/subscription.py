@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ordercast.core.service import Gone, Join, TooSlow
+from ordercast.core.service import Broken, Gone, Join, TooSlow
+from ordercast.core.stream import ViewChange
 from ordercast.site.gateway.port import Parcel, Port
 
 
@@ -19,7 +20,8 @@ class Subscription:
         self.port = port
         self.position = position
         """Everything below has been sent."""
-        self.live = False
+        self.view: int | None = None
+        """The view that it has been told of last."""
         self.ended = False
         self.unread = 0
         self._window = wanted.window_bytes
@@ -33,12 +35,18 @@ class Subscription:
 
     def send(self, parcel: Parcel, end: int | None = None) -> None:
         """The next event, and the position after it; too much, and the stream ends."""
+        if not self.ended and self.unread and self.unread + parcel.weight > self._window:
+            self.end(TooSlow(self.group, self.position))
+        self.supply(parcel, end)
+
+    def supply(self, parcel: Parcel, end: int | None = None) -> None:
+        """The same for what the reader has been waited for."""
         if self.ended:
             return
-        if self.unread and self.unread + parcel.weight > self._window:
-            self.end(TooSlow(self.group, self.position))
-            return
         self.unread += parcel.weight
+        event = parcel.happened.event
+        if type(event) is ViewChange:
+            self.view = event.view
         if end is not None:
             self.position = end
         self.port.forward(parcel)
@@ -54,7 +62,7 @@ class Subscription:
         if self.has_room:
             self.on_room()
 
-    def end(self, reason: TooSlow | Gone) -> None:
+    def end(self, reason: TooSlow | Gone | Broken) -> None:
         """Nothing more is sent."""
         if not self.ended:
             self.ended = True

@@ -1,0 +1,129 @@
+"""Receipts: when whoever has multicast is told what."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from ordercast.core.deliveries import Delivered, Finalized, Repeated, Retracted
+from ordercast.core.messages import Author, Bundle, Level
+from ordercast.core.participants import Speak
+from ordercast.core.service import Done, Join, NotDone, Submit, Wait
+from ordercast.site.gateway.connection import Connection
+from tests.site.gateway.fakes import ME, FakePort, FakeSite, joined
+
+
+def begun() -> tuple[FakeSite, Connection, FakePort]:
+    """A member of a group."""
+    site = FakeSite()
+    connection, port = asyncio.run(joined(site, Join("g")))
+    port.replies.clear()
+    return site, connection, port
+
+
+@pytest.mark.parametrize(
+    ("wait", "told"),
+    [(Wait.ACCEPTED, [1, 1, 1]), (Wait.ORDERED, [0, 1, 1]), (Wait.FINAL, [0, 0, 1])],
+)
+def test_each_wait_is_answered_at_its_time_and_once(wait: Wait, told: list[int]) -> None:
+    site, connection, port = begun()
+    connection.handle(Submit(1, "g", (b"a", b"b"), 5, wait=wait))
+    counts = [len(port.of(Done))]
+    site.order_spoken()
+    counts.append(len(port.of(Done)))
+    site.finalize()
+    counts.append(len(port.of(Done)))
+    assert counts == told
+    (done,) = port.of(Done)
+    assert done.request == 1
+    assert (done.position, done.message is None) == ((None, True) if wait is Wait.ACCEPTED else (1, False))
+
+
+@pytest.mark.parametrize("level", [Level.FIFO, Level.CAUSAL])
+def test_what_has_no_position_is_final_when_it_is_delivered(level: Level) -> None:
+    site, connection, port = begun()
+    connection.handle(Submit(1, "g", (b"a",), 0, level=level))
+    assert port.of(Done) == []
+    site.order_spoken()
+    (done,) = port.of(Done)
+    assert (done.position, done.repeated) == (None, False)
+
+
+def test_fifo_and_agreed_messages_of_the_same_number_are_not_mixed_up() -> None:
+    site, connection, port = begun()
+    connection.handle(Submit(1, "g", (b"a",), 0, wait=Wait.ORDERED))
+    connection.handle(Submit(2, "g", (b"b",), 0, level=Level.FIFO, wait=Wait.ORDERED))
+    agreed, fifo = [event for event in site.events if isinstance(event, Speak)]
+    site.gateway.delivered(ME, Delivered(site.bundle(fifo.author, fifo.bodies, fifo.level), None, True))
+    assert [done.request for done in port.of(Done)] == [2]
+    site.order(site.bundle(agreed.author, agreed.bodies))
+    assert [done.request for done in port.of(Done)] == [2, 1]
+
+
+def test_what_is_retracted_is_awaited_again() -> None:
+    site, connection, port = begun()
+    connection.handle(Submit(1, "g", (b"a",), 0))
+    (speak,) = [event for event in site.events if isinstance(event, Speak)]
+    bundle = site.bundle(speak.author, speak.bodies)
+    site.order(bundle)
+    site.gateway.delivered(ME, Retracted(1))
+    site.position = 1
+    site.say("g", b"x")
+    site.finalize()
+    assert port.of(Done) == []
+    site.order(bundle)
+    site.finalize()
+    assert [done.position for done in port.of(Done)] == [2]
+    assert site.gateway.pressure.outstanding_bytes == 0
+
+
+def test_what_had_come_up_before_is_final_when_that_is() -> None:
+    site, connection, port = begun()
+    connection.handle(Submit(1, "g", (b"a",), 0, session=55))
+    author = Author("g", "me", 55, 0)
+    bundle = Bundle(site.bundle(author, (b"a",)).id, (b"a",), author=author)
+    site.gateway.delivered(ME, Repeated(bundle, 1))
+    assert port.of(Done) == []
+    site.gateway.delivered(ME, Finalized(1))
+    assert [(done.position, done.repeated) for done in port.of(Done)] == [(None, True)]
+
+
+def test_what_had_come_up_before_and_is_taken_back_is_unknown() -> None:
+    site, connection, port = begun()
+    connection.handle(Submit(1, "g", (b"a",), 0, session=55))
+    author = Author("g", "me", 55, 0)
+    site.gateway.delivered(ME, Repeated(Bundle(site.bundle(author, (b"a",)).id, (b"a",), author=author), 1))
+    site.gateway.delivered(ME, Retracted(0))
+    site.gateway.delivered(ME, Finalized(1))
+    assert port.of(Done) == []
+    assert [not_done.sent for not_done in port.of(NotDone)] == [True]
+
+
+def test_a_bundle_of_which_a_part_is_void_is_repeated() -> None:
+    site, connection, port = begun()
+    connection.handle(Submit(1, "g", (b"a", b"b"), 0))
+    (speak,) = [event for event in site.events if isinstance(event, Speak)]
+    bundle = site.bundle(speak.author, speak.bodies)
+    site.order(Bundle(bundle.id, bundle.bodies, author=bundle.author, void=(0,)))
+    site.finalize()
+    assert [(done.position, done.repeated) for done in port.of(Done)] == [(None, True)]
+    assert port.payloads == [b"b"]
+
+
+def test_nothing_is_multicast_for_who_has_not_joined() -> None:
+    site, connection, port = begun()
+    connection.handle(Submit(9, "other", (b"a",), 0))
+    assert [(reply.request, reply.sent) for reply in port.of(NotDone)] == [(9, False)]
+    assert not any(isinstance(event, Speak) for event in site.events)
+
+
+def test_nobody_is_told_of_a_participant_that_has_gone() -> None:
+    site, connection, port = begun()
+    connection.handle(Submit(1, "g", (b"a",), 0))
+    connection.handle(Submit(2, "g", (b"b",), 1, wait=Wait.ORDERED))
+    site.order_spoken()
+    connection.end()
+    site.finalize()
+    assert [done.request for done in port.of(Done)] == [2]
+    assert site.gateway.pressure.outstanding_bytes == 0
