@@ -150,35 +150,45 @@ class Connection:
         task.add_done_callback(lambda done: self._on_task_done(join.group, done))
 
     async def _begin(self, session: int, join: Join) -> None:
-        """See whether it can be read from there; then take part, and read."""
+        """Read, and take part; a member that reads from now on does so once its joining has come up."""
         gateway = self._gateway
-        resumed = join.seen == gateway.history
-        start = join.start if resumed or join.seen is None else min(join.start, join.final_below)
-        if start != LATEST:
-            wanted = max(start, 0)
+        subscription = None
+        if join.start != LATEST or not join.member:
+            start = await self._start(join)
+            if start is None:
+                return
+            subscription = self._subscribe(join, start, join.seen == gateway.history)
+        if join.member:
+            gateway.site.handle(FromAbove(JoinGroup(session, join.group, join.number)))
+        else:
+            del self._joining[join.group]
+        if subscription is not None:
+            await gateway.catch_up.run(subscription)
+
+    async def _start(self, join: Join) -> int | None:
+        """Where the stream begins, if it can be read from there; else the participant is told."""
+        gateway = self._gateway
+        if join.start == LATEST:
+            return gateway.recent.end
+        history = None
+        while history != gateway.history:  # something may be taken back while the log is being looked at
+            history = gateway.history
+            ahead = join.seen is not None and join.seen != history
+            wanted = max(0, min(join.start, join.final_below) if ahead else join.start)
             try:
                 first = await gateway.catch_up.first(wanted)
             except (NotFit, WrongUse) as error:
-                del self._joining[join.group]
-                self._port.tell(NotJoined(join.group, str(error)))
-                return
-            if first > wanted and start != EARLIEST:
-                del self._joining[join.group]
-                reason = f"{join.group}: position {wanted} cannot be read here any more, the first that can is {first}"
-                self._port.tell(NotJoined(join.group, reason, first))
-                return
-            start = first
-        if join.member:
-            gateway.site.handle(FromAbove(JoinGroup(session, join.group, join.number)))
-        if start != LATEST or not join.member:
-            await self._read(join, gateway.recent.end if start == LATEST else start, resumed)
+                self._refuse(join, str(error), None)
+                return None
+        if first > wanted and join.start != EARLIEST:
+            reason = f"{join.group}: position {wanted} cannot be read here any more, the first that can is {first}"
+            self._refuse(join, reason, first)
+            return None
+        return first
 
-    async def _read(self, join: Join, start: int, resumed: bool) -> None:
-        """Begin the stream at a position."""
-        subscription = self._subscribe(join, start, resumed)
-        if not join.member:
-            self._joining.pop(join.group, None)
-        await self._gateway.catch_up.run(subscription)
+    def _refuse(self, join: Join, reason: str, first: int | None) -> None:
+        del self._joining[join.group]
+        self._port.tell(NotJoined(join.group, reason, first))
 
     def _subscribe(self, join: Join, start: int, resumed: bool) -> Subscription:
         gateway = self._gateway
