@@ -60,6 +60,7 @@ class SiteAdministration:
                 for site in tuple(map(self._id, names)):
                     self._set_cut(site, True)
             case Heal():
+                self._emulated()
                 for site in self._others():
                     self._set_cut(site, False)
             case Trace(on=on):
