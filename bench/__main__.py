@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import click
 
-from bench import detectors, simulator, stack, wan
+from bench import client, detectors, simulator, stack, wan
 
 BENCHMARKS = {
+    "client": client.command,
     "detectors": detectors.command,
     "simulator": simulator.command,
     "stack": stack.command,

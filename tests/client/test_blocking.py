@@ -93,6 +93,8 @@ def test_leaving_ends_the_stream(lis1: blocking.Site) -> None:
 
 
 def test_questions_of_operators(lis1: blocking.Site) -> None:
+    with lis1.join("g"):
+        pass  # once this has come up, so has the first view of the sites
     status = lis1.status()
     assert (status.state, status.members, status.log) == ("in", ("lis1",), "accepting")
     assert lis1.links() == ()

@@ -57,6 +57,7 @@ class SiteAdministration:
                 way = Way(round(delay_ms * 1000), round(jitter_ms * 1000), loss, self._emulated().way(self._id(to)).cut)
                 self._emulated().set_way(self._id(to), way)
             case Cut(to=names):
+                self._emulated()
                 for site in tuple(map(self._id, names)):
                     self._set_cut(site, True)
             case Heal():
