@@ -101,6 +101,7 @@ class Recorder:
             case Finalized(below=below):
                 self._write(at_us, Kind.FINALIZE, view=self._installed, position=below)
             case Retracted(from_position=position):
+                self._order_view = None
                 self._write(at_us, Kind.RETRACT, view=self._installed, position=position)
             case Entered(view=view, continuing=continuing):
                 self._on_entered(at_us, view, continuing)

@@ -4,8 +4,8 @@ What kinds need beside `run`, `site`, `incarnation`, `index` and `at_us` (`core.
 
 - `multicast`: the message, `level`, `size`, `group`; `depends` unless its level is fifo.
 - `deliver`: the message, `level`, `size`, `group`, `final`. Agreed and safe ones have `delivery_index`, and on the full
-  stack `position`; `view` is then the view that the message follows in the order (null until this life has come to
-  one). Fifo and causal ones have neither, and `view` is the one that is installed.
+  stack `position`; `view` is then the view that the message follows in the order (null from `recover` or `retract`
+  on until a view comes up). Fifo and causal ones have neither, and `view` is the one that is installed.
 - `order`: a message has its position in this site's log. Of safe messages, which are delivered later; and, with a
   `delivery_index`, of a message that came up before and is not delivered again.
 - `finalize`: everything below `position` is final here. `retract`: everything from `position` on is void.

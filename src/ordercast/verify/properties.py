@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from msgspec import Struct
 
-from ordercast.core.ids import MessageId, origin_of, seq_of
+from ordercast.core.ids import MessageId, SiteId, origin_of, seq_of
 from ordercast.core.trace import Kind
 from ordercast.verify.history import SiteHistory
 
@@ -32,6 +32,11 @@ class Violation(Struct, frozen=True):
     property: str
     what: str
     """Names the site, the place in its sequence of deliveries, and the messages."""
+    sites: tuple[SiteId, ...] = ()
+    """At whom it was seen, and whoever contradicts. Like the next three for programs; only audits fill them."""
+    view: int | None = None
+    positions: tuple[int, ...] = ()
+    messages: tuple[MessageId, ...] = ()
 
     def __str__(self) -> str:
         return f"{self.property}: {self.what}"

@@ -1,0 +1,106 @@
+"""A message is delivered after everything that precedes it.
+
+Of a message with a position: what its site had of the order when it was multicast lies below that position. Of any
+message above the level fifo: the fifo and causal ones that its site had delivered come first at every site, as far as
+views go: what came before a site's own first view, or what only a minority has seen, is not promised to it.
+"""
+
+from __future__ import annotations
+
+from array import array
+
+from ordercast.core.ids import SEQ_BITS, MessageId
+from ordercast.core.trace import TraceRecord
+from ordercast.core.views import View
+from ordercast.verify.audit.check import Check, Facts
+from ordercast.verify.audit.life import Code, Life, LifeId, life_of, message_name, seq_in
+from ordercast.verify.properties import CAUSAL_ORDER
+
+
+class CausalCheck(Check):
+    """Records of the sender may come last, so each life's sequence is kept, and walked at the end."""
+
+    def __init__(self, facts: Facts) -> None:
+        super().__init__(facts)
+        self._sequences: dict[LifeId, array[int]] = {}
+        """What a life has delivered, in order: messages, and -1 - view where it came to a view from outside."""
+
+    def on_multicast(self, life: Life, record: TraceRecord, message: int) -> None:
+        sent, seq = self.facts.sent_by(life_of(message)), seq_in(message)
+        sent.known[seq] = max(life.final, 0 if life.retracted else life.expected)
+        if record.depends:
+            context = life.context
+            depends = tuple(each for each in record.depends if context.get(life_of(each), -1) >= seq_in(each))
+            if depends:
+                sent.depends[seq] = depends
+
+    def on_retract(self, life: Life, position: int) -> None:
+        """What has been multicast since does not follow what is void."""
+        sent = self.facts.sent.get(life.id)
+        seq = -1 if sent is None else sent.newest
+        while sent is not None and seq >= 0 and sent.known[seq] > position:
+            sent.known[seq] = position
+            seq -= 1
+
+    def _sequence(self, life: Life) -> array[int]:
+        return self._sequences.get(life.id) or self._sequences.setdefault(life.id, array("q"))
+
+    def on_entered(self, life: Life, view: View, needed: int, continues: bool) -> None:
+        if not continues:
+            self._sequence(life).append(-1 - view.id)
+
+    def on_placed(self, life: Life, record: TraceRecord, position: int, code: Code) -> None:
+        if code >= 0:
+            self._sequence(life).append(code)
+
+    def on_unordered(self, life: Life, record: TraceRecord, message: int) -> None:
+        self._sequence(life).append(message)
+        sent, seq = self.facts.sent_by(life_of(message)), seq_in(message)
+        view = (record.view or 0) + 1
+        if not 0 < sent.first_view[seq] <= view:
+            sent.first_view[seq] = view
+        if sent.last_view[seq] < view:
+            sent.last_view[seq] = view
+
+    def finish(self) -> None:
+        self._check_places()
+        if any(sent.depends for sent in self.facts.sent.values()):
+            for life, sequence in self._sequences.items():
+                self._check_sequence(self.facts.lives[life], sequence)
+
+    def _check_places(self) -> None:
+        for life, sent in self.facts.sent.items():
+            for seq, placed in sent.placed.items():
+                if placed - 1 < sent.known[seq]:
+                    self._too_early(life, MessageId(life << SEQ_BITS | seq), placed - 1, sent.known[seq])
+
+    def _too_early(self, life: LifeId, message: MessageId, position: int, known: int) -> None:
+        site = self.facts.lives[life].site
+        what = f"{message_name(message)} is at position {position}"
+        what = f"{what}, although its site had delivered everything below {known} when it was multicast"
+        self.facts.violated(CAUSAL_ORDER, what, (site,), None, (position, known), (message,))
+
+    def _check_sequence(self, life: Life, sequence: array[int]) -> None:
+        newest: dict[LifeId, int] = {}
+        since = 0
+        for message in sequence:
+            if message < 0:
+                since = -1 - message
+                continue
+            origin, seq = life_of(message), seq_in(message)
+            sent = self.facts.sent_by(origin)
+            if since and seq in sent.depends:
+                for before in sent.depends[seq]:
+                    if newest.get(life_of(before), -1) < seq_in(before):
+                        self._check_missing(life, since, message, before)
+            if sent.first_view[seq]:
+                newest[origin] = seq
+
+    def _check_missing(self, life: Life, since: int, message: int, before: int) -> None:
+        sent, seq = self.facts.sent_by(life_of(before)), seq_in(before)
+        first_view = sent.first_view[seq] - 1
+        only_minority = first_view in self.facts.closed and sent.cut[seq] != first_view + 1
+        if first_view >= since and not only_minority:
+            what = f"{life.name} delivers {message_name(message)} before {message_name(before)}, which it follows"
+            messages = (MessageId(message), MessageId(before))
+            self.facts.violated(CAUSAL_ORDER, what, (life.site,), first_view, (), messages)

@@ -1,0 +1,229 @@
+"""The audit of one run: every record is shown to the checks that want it, and then to the life it belongs to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from msgspec import Struct
+
+from ordercast.core.ids import INCARNATION_BITS, SiteId, ViewId
+from ordercast.core.messages import Level
+from ordercast.core.trace import CONTINUES, Kind, TraceRecord
+from ordercast.core.views import View
+from ordercast.verify.audit.causal import CausalCheck
+from ordercast.verify.audit.chain import ChainCheck
+from ordercast.verify.audit.check import Check, Facts
+from ordercast.verify.audit.creation import CreationCheck
+from ordercast.verify.audit.fifo import FifoCheck
+from ordercast.verify.audit.finality import FinalityCheck
+from ordercast.verify.audit.gaps import GapCheck
+from ordercast.verify.audit.life import Life, code_of, life_of, seq_in
+from ordercast.verify.audit.safe import SafeCheck
+from ordercast.verify.audit.same_view import SameViewCheck
+from ordercast.verify.audit.total_order import TotalOrderCheck
+from ordercast.verify.audit.validity import ValidityCheck
+from ordercast.verify.audit.virtual_synchrony import VirtualSynchronyCheck
+from ordercast.verify.properties import Violation
+
+CHECKS: tuple[type[Check], ...] = (
+    GapCheck,
+    TotalOrderCheck,
+    FinalityCheck,
+    FifoCheck,
+    CreationCheck,
+    CausalCheck,
+    VirtualSynchronyCheck,
+    SameViewCheck,
+    SafeCheck,
+    ChainCheck,
+    ValidityCheck,
+)
+"""In this order, also at the end: later ones read what earlier ones have found out."""
+
+ORDERED_LEVELS = ("agreed", "safe")
+_SENT = {level.name.lower(): int(level) + 1 for level in Level}
+
+
+class Verdict(Struct, kw_only=True):
+    """What came of the audit of a run."""
+
+    run: str
+    records: int
+    lives: int
+    views: int
+    deliveries: int
+    positions: int
+    """Final positions that some life has delivered."""
+    violated: dict[str, int]
+    """How many violations there are of each property that does not hold."""
+    violations: list[Violation]
+    """The first of each property."""
+    remarks: list[str]
+    """What could not be judged, and why."""
+
+
+class Audit:
+    """Takes the records of one run, those of each life in their order."""
+
+    def __init__(self, run: str = "", checks: Sequence[type[Check]] = CHECKS) -> None:
+        self._run = run
+        self._facts = Facts()
+        self._checks = [check(self._facts) for check in checks]
+        self._records = 0
+        self._deliveries = 0
+        self._on_record = self._wanted_by("on_record")
+        self._on_multicast = self._wanted_by("on_multicast")
+        self._on_placed = self._wanted_by("on_placed")
+        self._on_unordered = self._wanted_by("on_unordered")
+        self._on_logged = self._wanted_by("on_logged")
+        self._on_settled = self._wanted_by("on_settled")
+        self._on_taken_back = self._wanted_by("on_taken_back")
+        self._on_finalize = self._wanted_by("on_finalize")
+        self._on_retract = self._wanted_by("on_retract")
+        self._on_entered = self._wanted_by("on_entered")
+        self._on_recover = self._wanted_by("on_recover")
+
+    def _wanted_by(self, hook: str) -> list[Callable[..., None]]:
+        wanting = [check for check in self._checks if getattr(type(check), hook) is not getattr(Check, hook)]
+        return [getattr(check, hook) for check in wanting]
+
+    def take(self, record: TraceRecord) -> None:
+        """The next record."""
+        self._records += 1
+        id = record.site << INCARNATION_BITS | record.incarnation
+        life = self._facts.lives.get(id)
+        if life is None:
+            life = self._facts.lives[id] = Life(id, SiteId(record.site), record.incarnation)
+        for handle in self._on_record:
+            handle(life, record)
+        life.next_index = record.index + 1
+        if record.delivery_index is not None:
+            self._take_placed(life, record, record.delivery_index)
+        else:
+            self._take_other(life, record)
+
+    def _take_placed(self, life: Life, record: TraceRecord, delivery_index: int) -> None:
+        """Something comes up in the order. On the ideal stack, without positions, its number is its place."""
+        ideal = record.position is None
+        position = delivery_index if record.position is None else record.position
+        code = code_of(record)
+        self._deliveries += record.kind is Kind.DELIVER
+        for handle in self._on_placed:
+            handle(life, record, position, code)
+        life.next_delivery = delivery_index + 1
+        life.expected = position + 1
+        if record.kind is Kind.VIEW:
+            life.order_view = record.view
+        if ideal or position < life.final:
+            for handle in self._on_settled:
+                handle(life, position, code, record.view)
+        else:
+            life.pending.append((position, code, record.view))
+
+    def _take_other(self, life: Life, record: TraceRecord) -> None:
+        message, position = record.message, record.position
+        match record.kind:
+            case Kind.MULTICAST if message is not None:
+                self._take_multicast(life, record, message)
+            case Kind.DELIVER if message is not None:
+                self._take_unordered(life, record, message)
+            case Kind.ORDER if message is not None and position is not None:
+                for handle in self._on_logged:
+                    handle(life, record, position, message)
+            case Kind.FINALIZE if position is not None:
+                self._finalize(life, position)
+            case Kind.RETRACT if position is not None:
+                self._retract(life, position)
+            case Kind.VIEW if record.view is not None and record.members is not None:
+                self._enter(life, record, record.view, record.members)
+            case Kind.RECOVER if position is not None:
+                self._recover(life, position)
+            case Kind.CRASH:
+                life.crashed = True
+            case Kind.END:
+                life.ended, life.settled = True, bool(record.final)
+            case _:
+                pass
+
+    def _take_multicast(self, life: Life, record: TraceRecord, message: int) -> None:
+        for handle in self._on_multicast:
+            handle(life, record, message)
+        sent, seq = self._facts.sent_by(life_of(message)), seq_in(message)
+        sent.levels[seq] = _SENT.get(record.level or "", 1)
+        sent.newest = max(sent.newest, seq)
+
+    def _take_unordered(self, life: Life, record: TraceRecord, message: int) -> None:
+        self._deliveries += 1
+        for handle in self._on_unordered:
+            handle(life, record, message)
+        origin, seq = life_of(message), seq_in(message)
+        life.newest[origin] = life.context[origin] = max(seq, life.newest.get(origin, -1))
+
+    def _finalize(self, life: Life, below: int) -> None:
+        for handle in self._on_finalize:
+            handle(life, below)
+        life.final = below
+        pending = life.pending
+        while pending and pending[0][0] < below:
+            position, code, view = pending.popleft()
+            for handle in self._on_settled:
+                handle(life, position, code, view)
+
+    def _retract(self, life: Life, from_position: int) -> None:
+        for handle in self._on_retract:
+            handle(life, from_position)
+        pending = life.pending
+        while pending and pending[-1][0] >= from_position:
+            position, code, _ = pending.pop()
+            for handle in self._on_taken_back:
+                handle(life, position, code)
+        life.expected = min(life.expected, from_position)
+        life.order_view = None
+        life.retracted = True
+
+    def _enter(self, life: Life, record: TraceRecord, number: int, members: tuple[int, ...]) -> None:
+        view = View(ViewId(number), tuple(map(SiteId, members)))
+        needed = len(members) // 2 + 1 if record.size is None else record.size
+        continues = record.detail == CONTINUES and life.installed is not None
+        for handle in self._on_entered:
+            handle(life, view, needed, continues)
+        self._facts.views.setdefault(number, view)
+        self._facts.needed.setdefault(number, needed)
+        if not continues:
+            life.since = number
+            life.context.clear()
+        if record.detail is None:
+            life.order_view = number  # the ideal stack has no other
+        life.installed = number
+
+    def _recover(self, life: Life, position: int) -> None:
+        for handle in self._on_recover:
+            handle(life, position)
+        life.expected = life.final = position
+        life.order_view = None
+        life.pending.clear()
+
+    def finish(self) -> Verdict:
+        """The verdict. Call it once, when all records have been taken."""
+        for check in self._checks:
+            check.finish()
+        facts = self._facts
+        return Verdict(
+            run=self._run,
+            records=self._records,
+            lives=len(facts.lives),
+            views=len(facts.views),
+            deliveries=self._deliveries,
+            positions=sum(1 for _ in facts.order()),
+            violated=facts.counts,
+            violations=facts.violations,
+            remarks=facts.remarks,
+        )
+
+
+def audit(records: Iterable[TraceRecord], run: str = "", checks: Sequence[type[Check]] = CHECKS) -> Verdict:
+    """Judge the records of one run: those of each life in their order, the lives in any mixture."""
+    judge = Audit(run, checks)
+    for record in records:
+        judge.take(record)
+    return judge.finish()

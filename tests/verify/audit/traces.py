@@ -1,0 +1,75 @@
+"""Traces of runs, in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from msgspec.structs import replace
+
+from ordercast.core.ids import SiteId
+from ordercast.core.trace import TraceRecord
+from ordercast.simulator.chooser import Chooser
+from ordercast.simulator.scenario import from_table
+from ordercast.simulator.simulation import Simulation
+from ordercast.simulator.trace import SimulationRecorder
+from ordercast.verify.fuzz import aim
+from ordercast.verify.fuzz.campaign import chooser_of
+from ordercast.verify.fuzz.draw import Draw
+
+
+class Kept:
+    """A sink that keeps all records."""
+
+    def __init__(self) -> None:
+        self.records: list[TraceRecord] = []
+
+    def write(self, record: TraceRecord) -> None:
+        self.records.append(record)
+
+    def write_bundle(self, first: TraceRecord, sizes: Sequence[int]) -> None:
+        raise AssertionError("simulations make bundles of one message")
+
+
+def trace_of(table: dict[str, Any]) -> list[TraceRecord]:
+    """The trace of a scenario."""
+    kept = Kept()
+    Simulation(from_table(table), [SimulationRecorder("r", kept)]).run()
+    return kept.records
+
+
+def fuzz_trace(seed: int, chooser: Chooser | None = None) -> list[TraceRecord]:
+    """The trace of what the fuzzer draws for a seed."""
+    case = Draw(chooser or chooser_of(seed)).case()
+    kept = Kept()
+    simulation = Simulation(
+        from_table(case.table),
+        [SimulationRecorder("r", kept)],
+        chooser=case.chooser(),
+        retained_positions=case.retained_positions,
+    )
+    simulation.core = tuple(SiteId(site) for site in case.core)
+    for each in case.waiting:
+        aim.schedule(each, simulation)
+    simulation.run()
+    return kept.records
+
+
+def without(records: list[TraceRecord], *gone: TraceRecord) -> list[TraceRecord]:
+    """The same trace, its lives counted anew, without some of its records."""
+    return counted([record for record in records if not any(record is each for each in gone)])
+
+
+def counted(records: Sequence[TraceRecord]) -> list[TraceRecord]:
+    """The records, with `index` and `delivery_index` as if nothing had been changed."""
+    indices: dict[tuple[int, int], int] = {}
+    deliveries: dict[tuple[int, int], int] = {}
+    result = []
+    for record in records:
+        life = (record.site, record.incarnation)
+        index = indices[life] = indices.get(life, -1) + 1
+        delivery_index = record.delivery_index
+        if delivery_index is not None:
+            delivery_index = deliveries[life] = deliveries.get(life, -1) + 1
+        result.append(replace(record, index=index, delivery_index=delivery_index))
+    return result
