@@ -26,6 +26,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "simulate": ("ordercast.cli.simulate", "Run a scenario and judge it: latencies, overhead, violations."),
     "plan": ("ordercast.cli.plan", "Say what to expect of a network: roles, latencies and their limit."),
     "study": ("ordercast.cli.study", "Reproduce a table or figure of the papers."),
+    "audit": ("ordercast.cli.audit", "Check every promise on recorded traces, simulated or live."),
     "fuzz": ("ordercast.cli.fuzz", "Run random groups under random faults, and check every promise."),
     "up": ("ordercast.cli.up", "Run a site of a cluster on this machine."),
     "status": ("ordercast.cli.status:status", "How a site is, and what it waits for."),

@@ -157,18 +157,25 @@ def read_traces(directory: Path) -> Iterator[TraceRecord]:
 
 def read_trace(path: Path) -> Iterator[TraceRecord]:
     """The records of one trace file, in the order in which they were written."""
+    with opened(path) as file:
+        missing = file.metadata.num_rows
+        for batch in file.iter_batches(ROWS_PER_READ):
+            yield from msgspec.convert(batch.to_pylist(), list[TraceRecord])
+            missing -= batch.num_rows
+        if missing:
+            raise BadTraceFile(path, f"is torn: {missing} of {file.metadata.num_rows} records cannot be read")
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[Any]:
+    """The `pyarrow.parquet.ParquetFile` of a trace. Whatever is wrong, also with what is read of it, names the file."""
     import pyarrow as pa
     import pyarrow.parquet as parquet
 
     try:
         with parquet.ParquetFile(path, page_checksum_verification=True) as file:
             _check_columns(path, file.schema_arrow)
-            missing = file.metadata.num_rows
-            for batch in file.iter_batches(ROWS_PER_READ):
-                yield from msgspec.convert(batch.to_pylist(), list[TraceRecord])
-                missing -= batch.num_rows
-            if missing:
-                raise BadTraceFile(path, f"is torn: {missing} of {file.metadata.num_rows} records cannot be read")
+            yield file
     except (OSError, pa.ArrowException, UnicodeDecodeError) as error:
         raise BadTraceFile(path, f"is torn, or no Parquet file ({str(error).splitlines()[0]})") from error
     except msgspec.ValidationError as error:

@@ -18,7 +18,8 @@ SHOWN_MAX = 20
 class Facts:
     """What is known of a run so far."""
 
-    def __init__(self) -> None:
+    def __init__(self, shown_max: int = SHOWN_MAX) -> None:
+        self._shown_max = shown_max
         self.lives: dict[LifeId, Life] = {}
         self.sent: dict[LifeId, Sent] = {}
         self.views: dict[int, View] = {}
@@ -86,7 +87,7 @@ class Facts:
     ) -> None:
         """One more violation, with its witness."""
         count = self.counts[promise] = self.counts.get(promise, 0) + 1
-        if count <= SHOWN_MAX:
+        if count <= self._shown_max:
             self.violations.append(Violation(promise, what, sites, view, positions, messages))
 
 

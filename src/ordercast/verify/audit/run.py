@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 
 from msgspec import Struct
 
@@ -12,7 +12,7 @@ from ordercast.core.trace import CONTINUES, Kind, TraceRecord
 from ordercast.core.views import View
 from ordercast.verify.audit.causal import CausalCheck
 from ordercast.verify.audit.chain import ChainCheck
-from ordercast.verify.audit.check import Check, Facts
+from ordercast.verify.audit.check import SHOWN_MAX, Check, Facts
 from ordercast.verify.audit.creation import CreationCheck
 from ordercast.verify.audit.fifo import FifoCheck
 from ordercast.verify.audit.finality import FinalityCheck
@@ -40,7 +40,6 @@ CHECKS: tuple[type[Check], ...] = (
 )
 """In this order, also at the end: later ones read what earlier ones have found out."""
 
-ORDERED_LEVELS = ("agreed", "safe")
 _SENT = {level.name.lower(): int(level) + 1 for level in Level}
 
 
@@ -65,10 +64,10 @@ class Verdict(Struct, kw_only=True):
 class Audit:
     """Takes the records of one run, those of each life in their order."""
 
-    def __init__(self, run: str = "", checks: Sequence[type[Check]] = CHECKS) -> None:
+    def __init__(self, run: str = "", shown_max: int = SHOWN_MAX) -> None:
         self._run = run
-        self._facts = Facts()
-        self._checks = [check(self._facts) for check in checks]
+        self._facts = Facts(shown_max)
+        self._checks = [check(self._facts) for check in CHECKS]
         self._records = 0
         self._deliveries = 0
         self._on_record = self._wanted_by("on_record")
@@ -221,9 +220,12 @@ class Audit:
         )
 
 
-def audit(records: Iterable[TraceRecord], run: str = "", checks: Sequence[type[Check]] = CHECKS) -> Verdict:
-    """Judge the records of one run: those of each life in their order, the lives in any mixture."""
-    judge = Audit(run, checks)
+def audit(records: Iterable[TraceRecord], run: str = "", shown_max: int = SHOWN_MAX) -> Verdict:
+    """Judge the records of one run: those of each life in their order, the lives in any mixture.
+
+    Of each property so many violations are kept; the others are counted.
+    """
+    judge = Audit(run, shown_max)
     for record in records:
         judge.take(record)
     return judge.finish()
