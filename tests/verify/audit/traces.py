@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 from msgspec.structs import replace
@@ -73,3 +74,45 @@ def counted(records: Sequence[TraceRecord]) -> list[TraceRecord]:
             delivery_index = deliveries[life] = deliveries.get(life, -1) + 1
         result.append(replace(record, index=index, delivery_index=delivery_index))
     return result
+
+
+LAN = {"lan": [{"name": "only", "sites": ["A", "B", "C", "D"], "delay_ms": 5}]}
+ALL = {"sites": ["A", "B", "C", "D"]}
+TROUBLE = [
+    {"kind": "crash", "at_s": 1, "sites": ["D"]},
+    {"kind": "recover", "at_s": 1.8, "sites": ["D"]},
+    {"kind": "partition", "at_s": 2.6, "sites": ["A"], "until_s": 3.2},
+]
+TABLES: dict[str, dict[str, Any]] = {
+    "agreed": {
+        **LAN,
+        "protocol": {"name": "symmetric", "tickets": "flush"},
+        "duration_s": 4,
+        "traffic": [{**ALL, "rate": 10}, {"sites": ["B"], "rate": 200, "from_s": 0.5, "until_s": 1}],
+        "fault": TROUBLE,
+    },
+    "mixed": {
+        **LAN,
+        "protocol": {"name": "token-site", "tickets": "flush"},
+        "duration_s": 4,
+        "traffic": [
+            {**ALL, "rate": 5},
+            {**ALL, "rate": 25, "level": "causal", "source": "poisson"},
+            {"sites": ["B", "C"], "rate": 60, "level": "fifo", "source": "poisson"},
+        ],
+        "fault": TROUBLE,
+    },
+    "safe": {
+        **LAN,
+        "protocol": {"name": "hybrid", "tickets": "flush", "stack": "full", "resilience": 1},
+        "duration_s": 3,
+        "traffic": [{**ALL, "rate": 10, "level": "safe"}],
+    },
+}
+"""Small groups in which every kind of record comes up."""
+
+
+@cache
+def trace_named(name: str) -> tuple[TraceRecord, ...]:
+    """The trace of one of those."""
+    return tuple(trace_of(TABLES[name]))

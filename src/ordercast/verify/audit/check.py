@@ -54,6 +54,10 @@ class Facts:
         for position, known in self._codes.items():
             yield position, (known - 1 if known > 0 else known), SiteId(self._sites[position] - 1)
 
+    def says(self, position: int) -> SiteId:
+        """A site that has delivered what is final at a position."""
+        return SiteId(self._sites[position] - 1)
+
     # --- what was multicast ---
 
     def sent_by(self, life: LifeId) -> Sent:

@@ -14,7 +14,7 @@ from ordercast.core.trace import TraceRecord
 from ordercast.verify.audit.check import Check, Facts
 from ordercast.verify.audit.life import Code, Life, LifeId, life_of, message_name, seq_in
 from ordercast.verify.audit.sparse import Sparse
-from ordercast.verify.properties import FIFO_ORDER, NO_DUPLICATION
+from ordercast.verify.properties import FIFO_ORDER, NO_DUPLICATION, TOTAL_ORDER
 
 SENT_ORDERED = int(Level.AGREED) + 1
 """The least value in `Sent.levels` of what goes into the order."""
@@ -98,16 +98,18 @@ class FifoCheck(Check):
             first = sent.placed[seq] - 1
             if first < 0:
                 sent.placed[seq] = position + 1
-            elif not self._seen_again(site, code):
-                what = f"{message_name(code)} is final at positions {first} and {position}"
-                self.facts.violated(NO_DUPLICATION, what, (site,), None, (first, position), (MessageId(code),))
+            else:
+                self._two_positions(code, (first, self.facts.says(first)), (position, site))
 
-    def _seen_again(self, site: SiteId, message: int) -> bool:
-        """Whether it has been reported where it was delivered."""
-        return any(
-            violation.property == NO_DUPLICATION and message in violation.messages
-            for violation in self.facts.violations
-        )
+    def _two_positions(self, message: int, first: tuple[int, SiteId], second: tuple[int, SiteId]) -> None:
+        """Sites contradict each other, or a site does so in two lives. Within one life it has been reported."""
+        sites, positions = (second[1], first[1]), (first[0], second[0])
+        promise = TOTAL_ORDER if sites[0] != sites[1] else NO_DUPLICATION
+        what = f"{message_name(message)} is final at position {positions[0]} of site {sites[1]}"
+        what = f"{what} and at position {positions[1]} of site {sites[0]}"
+        reported = (TOTAL_ORDER, NO_DUPLICATION)
+        if not any(each.property in reported and message in each.messages for each in self.facts.violations):
+            self.facts.violated(promise, what, sites, None, positions, (MessageId(message),))
 
     def _look_for_left_out(self) -> None:
         """Where the final order is known without a hole, nothing is left out before a message of the same sender."""

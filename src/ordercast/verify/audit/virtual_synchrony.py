@@ -49,16 +49,17 @@ class VirtualSynchronyCheck(Check):
         first = self._gone.get((former, view.id))
         if first is None:
             self._gone[former, view.id] = Gone(life, mine, dict(life.newest))
-            self._close(former, mine)
         else:
             self._compare(life, mine, first, former, view.id)
+        self._close(former, mine)
 
     def _close(self, view: int, messages: array[int]) -> None:
         """These are the messages that the view has gone on with."""
-        if view not in self.facts.closed:
-            self.facts.closed.add(view)
-            for message in messages:
-                self.facts.sent_by(life_of(message)).cut[seq_in(message)] = view + 1
+        self.facts.closed.add(view)
+        for message in messages:
+            cut, seq = self.facts.sent_by(life_of(message)).cut, seq_in(message)
+            if not 0 < cut[seq] <= view:
+                cut[seq] = view + 1
 
     def _compare(self, life: Life, mine: array[int], first: Gone, former: int, view: int) -> None:
         missing = [each for each in first.in_view if life.newest.get(life_of(each), -1) < seq_in(each)]

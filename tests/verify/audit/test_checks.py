@@ -1,0 +1,240 @@
+"""The audit on small traces written by hand: what it says, and what it leaves open."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ordercast.core.ids import MessageId, SiteId, incarnation_of, origin_of, pack_message_id, seq_of
+from ordercast.core.trace import CONTINUES, JOINS, Kind, TraceRecord
+from ordercast.verify import properties
+from ordercast.verify.audit.run import Verdict, audit
+from ordercast.verify.audit.sparse import CHUNK_BITS, Sparse
+from ordercast.verify.history import from_records
+from tests.verify.audit.traces import counted
+
+A, B, C = 0, 1, 2
+M, N = pack_message_id(SiteId(A), 0, 0), pack_message_id(SiteId(B), 0, 0)
+
+
+def record(site: int, kind: Kind, message: int | None = None, *, life: int = 0, **columns: Any) -> TraceRecord:
+    parts: dict[str, Any] = {}
+    if message is not None:
+        id = MessageId(message)
+        parts = {"origin": origin_of(id), "origin_incarnation": incarnation_of(id), "seq": seq_of(id), "message": id}
+    return TraceRecord(run="r", site=site, incarnation=life, index=0, at_us=0, kind=kind, **parts, **columns)
+
+
+def multicast(message: int, level: str = "agreed", **columns: Any) -> TraceRecord:
+    return record(origin_of(MessageId(message)), Kind.MULTICAST, message, level=level, **columns)
+
+
+def deliver(site: int, message: int, position: int, view: int | None = 1, **columns: Any) -> TraceRecord:
+    known: dict[str, Any] = {"level": "agreed", "final": False, "delivery_index": 0, **columns}
+    return record(site, Kind.DELIVER, message, position=position, view=view, **known)
+
+
+def hand(site: int, message: int, level: str = "causal", view: int = 1) -> TraceRecord:
+    """A message without a position is delivered."""
+    return record(site, Kind.DELIVER, message, level=level, view=view, final=True)
+
+
+def enter(view: int, *sites: int, how: str = JOINS, members: tuple[int, ...] = (A, B, C)) -> list[TraceRecord]:
+    """Sites install a view."""
+    return [record(site, Kind.VIEW, view=view, members=members, size=2, detail=how) for site in sites or members]
+
+
+def finalize(site: int, below: int) -> TraceRecord:
+    return record(site, Kind.FINALIZE, position=below)
+
+
+def comes_up(view: int, position: int, *sites: int) -> list[TraceRecord]:
+    """A view has a place in the order."""
+    columns: dict[str, Any] = {"view": view, "members": (A, B, C), "position": position, "delivery_index": 0}
+    return [record(site, Kind.VIEW, **columns) for site in sites or (A, B, C)]
+
+
+def begun() -> list[TraceRecord]:
+    return [*enter(1), *comes_up(1, 0)]
+
+
+def judged(*records: TraceRecord | list[TraceRecord]) -> Verdict:
+    flat = [each for one in records for each in (one if isinstance(one, list) else [one])]
+    return audit(counted(flat))
+
+
+def broken(*records: TraceRecord | list[TraceRecord]) -> list[str]:
+    return list(judged(*records).violated)
+
+
+# --- what counts ---
+
+
+def test_two_orders_are_a_violation_once_they_are_final() -> None:
+    sent = [multicast(M), multicast(N)]
+    told = [deliver(A, M, 1), deliver(A, N, 2), deliver(B, N, 1), deliver(B, M, 2)]
+    assert broken(begun(), sent, told, finalize(A, 3)) == []
+    verdict = judged(begun(), sent, told, finalize(A, 3), finalize(B, 3))
+    assert [(each.property, each.sites, each.view, each.positions) for each in verdict.violations] == [
+        ("total order", (B, A), 1, (1,)),
+        ("total order", (B, A), 1, (2,)),
+    ]
+    assert str(verdict.violations[0]) == (
+        "total order: site 1 delivers message 0 of site 1 at position 1, site 0 message 0 of site 0"
+    )
+
+
+def test_what_is_taken_back_does_not_count() -> None:
+    back = [record(B, Kind.RETRACT, position=1), deliver(B, M, 1, None), deliver(B, N, 2, None), finalize(B, 3)]
+    sent = [multicast(M), multicast(N)]
+    told = [deliver(A, M, 1), deliver(A, N, 2), finalize(A, 3), deliver(B, N, 1), deliver(B, M, 2)]
+    assert broken(begun(), sent, told, back) == []
+
+
+def test_a_message_that_comes_up_again_and_is_void_keeps_its_position() -> None:
+    void = record(A, Kind.ORDER, N, position=2, delivery_index=0, final=False, view=1)
+    assert broken(begun(), multicast(M), multicast(N), deliver(A, M, 1), void, finalize(A, 3)) == []
+
+
+def test_deliveries_go_on_where_a_snapshot_ends() -> None:
+    assert broken(begun(), multicast(M), record(A, Kind.RECOVER, position=50), deliver(A, M, 50, None)) == []
+    assert broken(begun(), multicast(M), record(A, Kind.RECOVER, position=50), deliver(A, M, 51, None)) == ["gaps"]
+
+
+# --- what nobody can know ---
+
+
+def test_a_sender_whose_trace_is_cut_off_may_have_multicast_more() -> None:
+    later = M + 1
+    told = [deliver(B, M, 1), deliver(B, later, 2), finalize(B, 3)]
+    verdict = judged(begun(), multicast(M), told)
+    assert verdict.violations == []
+    assert verdict.remarks[0] == (
+        "the trace of site 0 is cut off or missing, and 1 of its messages were delivered: "
+        "that it has multicast them cannot be checked"
+    )
+    assert broken(begun(), multicast(M), record(A, Kind.CRASH), told) == ["creation"]
+
+
+def test_a_member_without_a_trace_may_have_multicast_and_a_stranger_not() -> None:
+    assert broken(enter(1, B), comes_up(1, 0, B), deliver(B, M, 1), finalize(B, 2)) == []
+    stranger = pack_message_id(SiteId(9), 0, 0)
+    assert broken(begun(), deliver(B, stranger, 1), finalize(B, 2)) == ["creation"]
+
+
+def test_validity_is_not_judged_before_the_run_has_come_to_rest() -> None:
+    verdict = judged(begun(), multicast(M), record(A, Kind.END, final=False))
+    assert verdict.violations == []
+    assert verdict.remarks == ["validity is not judged: the run did not come to rest before its end"]
+    assert broken(begun(), multicast(M), record(A, Kind.END, final=True)) == ["validity"]
+
+
+def test_members_of_the_last_view_have_delivered_as_much() -> None:
+    ends = [record(site, Kind.END, final=True) for site in (A, B, C)]
+    both = [deliver(A, M, 1), deliver(B, M, 1), finalize(A, 2), finalize(B, 2)]
+    verdict = judged(begun(), multicast(M), both, ends)
+    assert [(each.property, each.sites, each.positions) for each in verdict.violations] == [
+        ("validity", (C, A), (1, 2))
+    ]
+
+
+# --- safe delivery ---
+
+
+def safely(*holders: int) -> list[TraceRecord]:
+    """A delivers M as safe; these have had it in their logs."""
+    logged = [record(site, Kind.ORDER, M, level="safe", position=1) for site in holders]
+    ends = [record(site, Kind.CRASH) for site in (A, B, C)]
+    safe = deliver(A, M, 1, level="safe", final=True)
+    return [*begun(), multicast(M, "safe"), *logged, finalize(A, 2), safe, *ends]
+
+
+@pytest.mark.parametrize(("holders", "expected"), [((A, B), []), ((A, B, C), []), ((A,), ["safe delivery"])])
+def test_a_safe_message_is_held_by_enough(holders: tuple[int, ...], expected: list[str]) -> None:
+    assert broken(safely(*holders)) == expected
+
+
+def test_a_member_whose_trace_is_cut_off_may_hold_it() -> None:
+    records = [each for each in safely(A) if not (each.site == C and each.kind is Kind.CRASH)]
+    assert broken(records) == []
+
+
+def test_a_message_held_at_another_position_is_not_held() -> None:
+    elsewhere = record(B, Kind.ORDER, M, level="safe", position=7)
+    records = safely(A)
+    assert broken([*records[:6], elsewhere, *records[6:]]) == ["safe delivery"]
+
+
+# --- fifo and causal messages ---
+
+
+def test_what_precedes_comes_first() -> None:
+    sent = [multicast(M, "causal"), hand(B, M), multicast(N, "causal", depends=(M,))]
+    assert broken(begun(), sent, hand(C, M), hand(C, N)) == []
+    verdict = judged(begun(), sent, hand(C, N), hand(C, M))
+    assert [(each.property, each.sites, each.messages) for each in verdict.violations] == [
+        ("causal order", (C,), (N, M))
+    ]
+
+
+def test_what_precedes_an_ordered_message_comes_first() -> None:
+    sent = [multicast(M, "causal"), hand(B, M), multicast(N, depends=(M,))]
+    assert broken(begun(), sent, deliver(C, N, 1), hand(C, M)) == ["causal order"]
+
+
+def test_who_comes_later_need_not_have_what_was_before() -> None:
+    sent = [multicast(M, "causal"), hand(A, M), hand(B, M)]
+    late = [*enter(2, A, B, how=CONTINUES), *enter(2, C), multicast(N, "causal", depends=(M,)), hand(C, N, view=2)]
+    assert broken(enter(1, A, B), sent, late) == []
+
+
+def test_who_goes_together_has_the_same() -> None:
+    sent = [*begun(), multicast(M, "fifo"), hand(A, M, "fifo")]
+    verdict = judged(sent, enter(2, A, B, how=CONTINUES))
+    assert [(each.property, each.sites, each.view, each.messages) for each in verdict.violations] == [
+        ("virtual synchrony", (B, A), 1, (M,))
+    ]
+    assert broken(sent, enter(2, A, how=CONTINUES), enter(2, B, how=JOINS)) == []
+
+
+# --- against the plain properties, on the ideal stack ---
+
+
+@given(st.lists(st.lists(st.integers(0, 3), max_size=5), min_size=2, max_size=3))
+def test_on_the_ideal_stack_it_finds_what_the_plain_properties_find(sequences: list[list[int]]) -> None:
+    """Messages 0 and 1 of A, 0 and 1 of B; the sites deliver any sequences of them, all after the multicasts."""
+    messages = [M, M + 1, N, N + 1]
+    records = [*(record(site, Kind.VIEW, view=1, members=(A, B, C)) for site in range(len(sequences)))]
+    records += [multicast(message) for message in messages]
+    for site, sequence in enumerate(sequences):
+        known: dict[str, Any] = {"level": "agreed", "delivery_index": 0, "view": 1}
+        records += [record(site, Kind.DELIVER, messages[number], **known) for number in sequence]
+    plain = {violation.property for violation in properties.check(from_records(records), drained=False)}
+    found = set(audit(counted(records)).violated)
+    assert (plain == set()) == (found == set())
+    order = {properties.TOTAL_ORDER, properties.NO_DUPLICATION}
+    assert found & order == plain & order
+
+
+def test_on_the_ideal_stack_a_site_that_stays_behind_is_no_violation_before_the_end() -> None:
+    view = [record(site, Kind.VIEW, view=1, members=(A, B)) for site in (A, B)]
+    told = record(A, Kind.DELIVER, M, level="agreed", delivery_index=0, view=1)
+    ends = [record(site, Kind.END, final=True) for site in (A, B)]
+    assert broken(view, multicast(M), told) == []
+    assert broken(view, multicast(M), told, ends) == ["validity"]
+
+
+# --- a column with holes ---
+
+
+@given(st.dictionaries(st.integers(0, 1 << 40), st.integers(1, 1 << 50), max_size=20))
+def test_a_sparse_column_keeps_what_it_is_given(values: dict[int, int]) -> None:
+    column = Sparse()
+    for index, value in values.items():
+        column[index] = value
+    assert list(column.items()) == sorted(values.items())
+    assert all(column[index] == value for index, value in values.items())
+    assert column[(1 << 40) + (1 << CHUNK_BITS)] == 0
