@@ -69,8 +69,10 @@ def test_torn_and_foreign_files_are_named(tmp_path: Path) -> None:
 
 def test_a_file_that_is_still_being_written_is_left_alone(tmp_path: Path) -> None:
     write(tmp_path, "whole", record(0))
-    (tmp_path / ".hidden.parquet").write_bytes(b"not yet")
-    assert find_traces(tmp_path).bad == ()
+    with TraceWriter(tmp_path, "growing") as writer:
+        writer.write(record(0, "growing"))
+        traces = find_traces(tmp_path)
+        assert (traces.runs, traces.bad) == (["r"], ())
 
 
 @pytest.mark.parametrize("name", ["", "nowhere"])

@@ -12,9 +12,8 @@ from typing import Any
 
 from msgspec import Struct
 
-from ordercast.core.errors import WrongUse
 from ordercast.core.trace import TraceRecord
-from ordercast.records.traces import BadTraceFile, opened, read_trace
+from ordercast.records.traces import BadTraceFile, opened, read_trace, trace_paths
 
 
 class TraceFile(Struct, frozen=True):
@@ -47,13 +46,8 @@ class Traces(Struct, frozen=True):
 
 def find_traces(directory: Path) -> Traces:
     """All trace files below a directory."""
-    if not directory.is_dir():
-        raise WrongUse(f"{directory}: no such directory; expected one with trace files (*.parquet)")
-    paths = sorted(path for path in directory.rglob("*.parquet") if not path.name.startswith("."))
-    if not paths:
-        raise WrongUse(f"{directory}: holds no trace files (*.parquet)")
     files, bad = [], []
-    for path in paths:
+    for path in trace_paths(directory):
         try:
             files.append(_file_at(path))
         except BadTraceFile as error:

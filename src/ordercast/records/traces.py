@@ -144,14 +144,19 @@ def _failing_to_write(path: Path) -> Iterator[None]:
         raise NotFit(f"{path}: cannot be written ({error.strerror or error})") from error
 
 
-def read_traces(directory: Path) -> Iterator[TraceRecord]:
-    """The records of all trace files in a directory, file by file in the order of their names."""
+def trace_paths(directory: Path) -> list[Path]:
+    """All finished trace files in a directory and below it, by name."""
     if not directory.is_dir():
         raise WrongUse(f"{directory}: no such directory; expected one with trace files (*.parquet)")
-    paths = sorted(directory.glob("*.parquet"))
+    paths = sorted(directory.rglob("*.parquet"))
     if not paths:
         raise WrongUse(f"{directory}: holds no trace files (*.parquet)")
-    for path in paths:
+    return paths
+
+
+def read_traces(directory: Path) -> Iterator[TraceRecord]:
+    """The records of all trace files, file by file."""
+    for path in trace_paths(directory):
         yield from read_trace(path)
 
 
