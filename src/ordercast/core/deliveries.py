@@ -89,6 +89,25 @@ class RoleChanged(Struct, frozen=True, gc=False):
     position: int
 
 
+class HistoryWanted(Struct, frozen=True, gc=False):
+    """For the host: a site asks for entries that are not in memory any more. Answer with `History`."""
+
+    asker: SiteId
+    start: int
+    digest: int
+    """Of the asker's order below `start`; negative if it does not know."""
+
+
+class History(Struct, frozen=True, gc=False):
+    """From the host: what its ordered log holds from `start` on, one entry after the other; empty if that is gone."""
+
+    asker: SiteId
+    start: int
+    entries: tuple[Entry, ...] = ()
+    digest_before: int = 0
+    """Of the order below `start`, as the log has it."""
+
+
 class SnapshotWanted(Struct, frozen=True, gc=False):
     """A joining site is too far behind: answer with a `Snapshot` of the state after all below this position."""
 
@@ -125,6 +144,7 @@ Delivery = (
     | ViewChanged
     | GroupViewChanged
     | RoleChanged
+    | HistoryWanted
     | SnapshotWanted
     | Snapshot
     | GroupBlocked

@@ -2,9 +2,20 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from typing import TYPE_CHECKING, Any
 
-from ordercast.core.deliveries import Delivered, Entered, Finalized, Logged, Snapshot, Taken, Truncated
+from ordercast.core.deliveries import (
+    Delivered,
+    Entered,
+    Finalized,
+    History,
+    HistoryWanted,
+    Logged,
+    Snapshot,
+    Taken,
+    Truncated,
+)
 from ordercast.core.entries import Entry
 from ordercast.core.events import Event, FromAbove, Now, Started, TimerKey
 from ordercast.core.ids import MessageId, SiteId
@@ -20,6 +31,10 @@ from ordercast.simulator.site import SimulatedSite
 
 if TYPE_CHECKING:
     from ordercast.simulator.simulation import Simulation
+
+
+HISTORY_ENTRIES = 100
+"""So many entries of its log a simulated host gives at once."""
 
 
 class GroupSite(SimulatedSite):
@@ -145,8 +160,20 @@ class GroupSite(SimulatedSite):
             case Snapshot(position=position):
                 self.log.clear()
                 self.final = position
+            case HistoryWanted() if self._simulation.hosts_keep_history:
+                self._came_back.append(FromAbove(self._history(message)))
+            case HistoryWanted(asker=asker, start=start):
+                self._came_back.append(FromAbove(History(asker, start)))
             case Entered(view=view):
                 self._simulation.observe_view(self.id, view)
             case _:
                 pass
         self._simulation.observe_group(self.id, message)
+
+    def _history(self, wanted: HistoryWanted) -> History:
+        """From the log on disk, if it reaches so far back."""
+        at = bisect_left(self.log, wanted.start, key=lambda entry: entry.position)
+        before = self.log[at - 1].digest if at else 0
+        reaches = self.log[at - 1].end == wanted.start if at else wanted.start == 0
+        entries = self.log[at : at + HISTORY_ENTRIES] if reaches else []
+        return History(wanted.asker, wanted.start, tuple(entries), before)

@@ -53,11 +53,14 @@ class Simulation:
         chooser: Chooser | None = None,
         build: BuildLayer | None = None,
         retained_positions: int = RETAINED_POSITIONS,
+        hosts_keep_history: bool = False,
     ) -> None:
         """`build` replaces the scenario's protocol, so that tests can plant bugs.
 
-        A live group keeps `retained_positions` of its final order for members that come back.
+        A live group keeps `retained_positions` of its final order for members that come back; older entries its hosts
+        give from their logs, or not.
         """
+        self.hosts_keep_history = hosts_keep_history
         self.scenario = scenario
         self.topology = scenario.topology()
         self.now_us = 0

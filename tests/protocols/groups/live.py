@@ -50,6 +50,7 @@ class LiveGroup:
         core: str | None = None,
         leaves: tuple[tuple[float, str], ...] = (),
         retained_positions: int = RETAINED_POSITIONS,
+        hosts_keep_history: bool = False,
     ) -> None:
         chosen = {"name": "token-site", "stack": "full", "tickets": "flush", **(protocol or {})}
         table = {
@@ -63,7 +64,10 @@ class LiveGroup:
         self.diary = Diary()
         self.checker = GroupChecker(tuple(sites), chosen.get("resilience", 0))
         self.simulation = Simulation(
-            from_table(table), [self.checker, self.diary], retained_positions=retained_positions
+            from_table(table),
+            [self.checker, self.diary],
+            retained_positions=retained_positions,
+            hosts_keep_history=hosts_keep_history,
         )
         self.simulation.core = tuple(self._id(name) for name in core or sites)
         for at_s, name in leaves:

@@ -1,17 +1,30 @@
 """How a member that does not hold the whole order comes to it.
 
 It asks one member after the other for the entries from its last final position to the beginning of the view. What
-it has beyond that position it compares, and retracts what the majority has ordered otherwise. A member too far
-behind gets a snapshot of the participants' state instead. `group` is the `SiteGroup` whose state this reads and
-changes.
+it has beyond that position it compares, and retracts what the majority has ordered otherwise. They come in portions,
+and what is final is taken at once. Older ones than a member keeps in memory it has from its host's log; where that
+does not reach, the asker gets a snapshot of the participants' state instead. `group` is the `SiteGroup` whose state
+this reads and changes.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from ordercast.core.deliveries import Diverged, Logged, Retracted, Snapshot, SnapshotWanted, Truncated
+from ordercast.core.deliveries import (
+    Diverged,
+    Finalized,
+    History,
+    HistoryWanted,
+    Logged,
+    Retracted,
+    Snapshot,
+    SnapshotWanted,
+    Truncated,
+)
 from ordercast.core.effects import Out
+from ordercast.core.entries import Entry
 from ordercast.core.events import Now
 from ordercast.core.ids import SiteId
 from ordercast.core.messages import Bundle
@@ -27,7 +40,9 @@ if TYPE_CHECKING:
 FETCH_US = 1_000_000
 """How long to wait for one donor before asking another."""
 
-FETCH_ENTRIES_MAX = 512
+PORTION_ENTRIES_MAX = 4096
+PORTION_BYTES_MAX = 1 << 20
+"""Of messages; one entry may be more."""
 
 
 # --- the member that lacks something ---
@@ -61,13 +76,39 @@ def on_supplement(group: Group, supplement: Supplement, now: Now, out: Out) -> N
         take_fetched(group, out)
         align(group, supplement.sessions, now, out)
     elif supplement.entries:
+        take_final(group, supplement.final, out)
         fetch(group, out)
 
 
-def take_fetched(group: Group, out: Out) -> None:
-    """Keep what we have in common with the order, retract the rest, and go on with the order."""
+def take_final(group: Group, below: int, out: Out) -> None:
+    """What is final elsewhere is so here: only the rest has to be kept until all is there."""
+    certain = [entry for entry in group.fetched if entry.end <= below]
+    if certain:
+        reached, rest = certain[-1].end, group.fetched[len(certain) :]
+        group.fetched = certain
+        take_fetched(group, out, whole=False)
+        group.fetched = rest
+        make_final(group, reached, out)
+        group.show_certain(out)
+
+
+def make_final(group: Group, below: int, out: Out) -> None:
+    """Everything below a position is final. Once old entries are forgotten, a new life must not need them."""
+    base = group.log.base
+    group.log.finalize(below)
+    if group.log.base is not base:
+        view_changes.save(group, out)
+    out.deliver(group.me, Finalized(below))
+
+
+def take_fetched(group: Group, out: Out, *, whole: bool = True) -> None:
+    """Keep what we have in common with the order, retract the rest, and go on with the order.
+
+    If that is not the whole of it, more of what we have may turn out to be the same.
+    """
     log = group.log
-    different = first_difference(log.slice(log.final, log.length), group.fetched)
+    mine = log.slice(log.final, log.length if whole else group.fetched[-1].end)
+    different = first_difference(mine, group.fetched)
     if different is not None:
         retract(group, different, out)
     for entry in group.fetched:
@@ -124,15 +165,52 @@ def on_fetch(group: Group, asker: SiteId, wanted: Fetch, out: Out) -> None:
     """Give the next entries, if what the asker has as final is what we have."""
     if not group.aligned:
         return
-    mine = group.log.digest_at(wanted.start)
+    log, end = group.log, group.start_of_view
+    mine = end.digest if wanted.start == end.position else log.digest_at(wanted.start)
     if mine is not None and wanted.digest >= 0 and mine != wanted.digest:
         out.deliver(group.me, Diverged(wanted.start, asker))
-    elif wanted.start < group.log.base.position:
+    elif log.base.position <= wanted.start or wanted.start == end.position:
+        supply(group, asker, log.slice(wanted.start, end.position), out)
+    else:
+        group.history_for[asker] = wanted
+        out.deliver(group.me, HistoryWanted(asker, wanted.start, wanted.digest))
+
+
+def supply(group: Group, asker: SiteId, entries: Sequence[Entry], out: Out) -> None:
+    """Give the first of these entries; with the last of them who had sent what."""
+    given, end = portion(entries), group.start_of_view.position
+    if given and given[-1].end < end:
+        out.send(asker, Supplement(given, end, Sessions(), final=group.log.final))
+    else:
+        out.send(asker, Supplement(given, end, group.sessions_at_start))
+
+
+def portion(entries: Sequence[Entry]) -> tuple[Entry, ...]:
+    """So many of the first of these entries as go into one message."""
+    size, count = 0, 0
+    for entry in entries[:PORTION_ENTRIES_MAX]:
+        if isinstance(entry.content, Bundle):
+            size += sum(map(len, entry.content.bodies))
+        if count and size > PORTION_BYTES_MAX:
+            break
+        count += 1
+    return tuple(entries[:count])
+
+
+def on_history(group: Group, history: History, out: Out) -> None:
+    """The host's log has the entries that somebody asked for, or has them no more."""
+    asker = history.asker
+    wanted = group.history_for.get(asker)
+    if wanted is None or wanted.start != history.start or not group.aligned:
+        return  # of a view before
+    del group.history_for[asker]
+    if not history.entries:
         want_snapshot(group, asker, out)
+    elif wanted.digest >= 0 and history.digest_before != wanted.digest:
+        out.deliver(group.me, Diverged(wanted.start, asker))
     else:
         end = group.start_of_view.position
-        entries = tuple(group.log.slice(wanted.start, end)[:FETCH_ENTRIES_MAX])
-        out.send(asker, Supplement(entries, end, group.sessions_at_start))
+        supply(group, asker, [entry for entry in history.entries if entry.end <= end], out)
 
 
 def want_snapshot(group: Group, asker: SiteId, out: Out) -> None:
@@ -148,7 +226,7 @@ def send_snapshot(group: Group, snapshot: Snapshot, out: Out) -> None:
     if digest is None:
         return
     end = max(snapshot.position, group.start_of_view.position)
-    entries = tuple(group.log.slice(snapshot.position, end)[:FETCH_ENTRIES_MAX])
+    entries = portion(group.log.slice(snapshot.position, end))
     roles = group.log.roles_at(snapshot.position)
     begin = Beginning(snapshot, digest, roles, sessions_at(group, snapshot.position))
     for asker in askers:

@@ -70,8 +70,10 @@ class Supplement(Struct, frozen=True, array_like=True, tag="supplement"):
     end: int
     """Where the order stands as the view begins: the asker is done when it has all up to here."""
     sessions: Sessions
-    """At `end`."""
+    """At `end`; empty if more is to come."""
     begin: Beginning | None = None
+    final: int = 0
+    """If more is to come: what is below is final, and need not wait for the rest."""
 
 
 GroupMessage = Unordered | Standing | Fetch | Supplement

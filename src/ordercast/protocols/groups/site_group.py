@@ -22,8 +22,8 @@ from msgspec import Struct, field
 from ordercast.core.deliveries import (
     Delivered,
     Diverged,
-    Finalized,
     GroupBlocked,
+    History,
     Logged,
     Repeated,
     RoleChanged,
@@ -128,6 +128,8 @@ class SiteGroup(Struct, Generic[Inner]):
     fetched: list[Entry] = []
     donor: Donor = field(default_factory=Donor)
     snapshot_for: list[SiteId] = []
+    history_for: dict[SiteId, Fetch] = {}
+    """Who has asked for entries that only the host has."""
     told: int = 0
     """The length of the log that others have been told of."""
     telling: bool = False
@@ -142,6 +144,8 @@ class SiteGroup(Struct, Generic[Inner]):
                     self.submit(bundle, now, out)
             case FromAbove(message=Snapshot() as snapshot):
                 alignment.send_snapshot(self, snapshot, out)
+            case FromAbove(message=History() as history):
+                alignment.on_history(self, history, out)
             case FromAbove(message=Leave() as leave):
                 out.multicast(leave)
             case TimerFired(key="tell"):
@@ -366,8 +370,7 @@ class SiteGroup(Struct, Generic[Inner]):
             return  # this life has not been in a view yet: it has heard nobody but itself
         below = min(self.finality.below(self.finality.majority), self.log.length)
         if below > self.log.final:
-            self.log.finalize(below)
-            out.deliver(self.me, Finalized(below))
+            alignment.make_final(self, below, out)
         if self.cautious:
             self.show_certain(out)
 

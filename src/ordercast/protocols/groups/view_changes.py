@@ -62,6 +62,7 @@ def on_installed(group: Group, installed: Installed, now: Now, out: Out) -> None
     group.deferred.clear()
     group.fetched.clear()
     group.snapshot_for.clear()
+    group.history_for.clear()
     group.early.clear()
     group.ordering_runs = False
     out.deliver(group.me, Entered(group.view, installed.continuing))
@@ -80,7 +81,7 @@ def begin_view(group: Group, taken: Sessions, now: Now, out: Out) -> None:
     group.start_of_view = Base(group.log.length, group.log.digest)
     group.sessions_at_start = taken.copy()
     group.takes_part = True
-    out.save("group", msgspec.msgpack.encode(saved(group)))
+    save(group, out)
     group.report(out)
     group.arm_telling(out)
     if not group.ordering_runs:
@@ -105,5 +106,7 @@ def needs_roles(ordering: Layer) -> bool:
     return getattr(type(ordering), "KEEPS_ROLES", False)
 
 
-def saved(group: Group) -> Saved:
-    return Saved(group.log.base, group.log.sessions_at_base, group.sessions_at_start.unordered)
+def save(group: Group, out: Out) -> None:
+    """What a new life needs beside the entries in the log."""
+    saved = Saved(group.log.base, group.log.sessions_at_base, group.sessions_at_start.unordered)
+    out.save("group", msgspec.msgpack.encode(saved))

@@ -12,7 +12,7 @@ from ordercast.simulator.chooser import Chooser
 from ordercast.simulator.observer import Observer
 from ordercast.simulator.scenario import Fault, from_table
 from ordercast.simulator.simulation import Simulation
-from ordercast.verify.fuzz import aim
+from ordercast.verify.fuzz import aim, people
 from ordercast.verify.fuzz.draw import Case, Draw
 from ordercast.verify.fuzz.phases import group_sites, layers_of, phase_of
 from ordercast.verify.group.checker import GroupChecker
@@ -64,11 +64,17 @@ def run_case(chooser: Chooser, protocol: str | None = None, plant: Plant | None 
     names = tuple(scenario.site_names())
     checker, watch = GroupChecker(names, scenario.protocol.resilience), _Watch()
     simulation = watch.simulation = Simulation(
-        scenario, [checker, watch], chooser=case.chooser(), retained_positions=case.retained_positions
+        scenario,
+        [checker, watch],
+        chooser=case.chooser(),
+        retained_positions=case.retained_positions,
+        hosts_keep_history=case.hosts_keep_history,
     )
     simulation.core = tuple(SiteId(site) for site in case.core)
     for each in case.waiting:
         aim.schedule(each, simulation)
+    for person in case.people:
+        people.schedule(person, simulation)
     if plant is not None:
         plant(simulation)
     failure = _run(simulation, checker, case)

@@ -12,11 +12,13 @@ from typing import Any
 
 from msgspec import Struct
 
+from ordercast.core.messages import Level
 from ordercast.protocols.groups.log import RETAINED_POSITIONS
 from ordercast.protocols.ordering.catalogue import PROTOCOLS
 from ordercast.simulator.chooser import Chooser, SeededChooser
 from ordercast.verify.fuzz.aim import Aim, Leaving
 from ordercast.verify.fuzz.draw_faults import DELAYS_MS, FaultDraw
+from ordercast.verify.fuzz.people import Person
 
 SITES_MAX = 9
 VARIANCES = (0.0, 0.01, 0.05)
@@ -28,6 +30,11 @@ SIZES_BYTES = (10, 3000, 1300)
 RETAINED = (RETAINED_POSITIONS, 5, 20)
 """Small ones, so that members that come back need a snapshot."""
 LUCKS = 1 << 16
+TURNS = ((0.5, 1.0), (0.25, 0.75), (0.75, 1.0), (0.9, 1.0), (0.15, 0.5))
+"""When a participant goes on through another site, and when it goes, as parts of the run."""
+GAPS_S = (0.3, 0.1, 0.03)
+SPOKEN = ((Level.AGREED,), (Level.SAFE,), (Level.AGREED, Level.FIFO), (Level.CAUSAL, Level.AGREED, Level.SAFE))
+"""Levels of what a participant says, in turn."""
 
 
 class Case(Struct, frozen=True):
@@ -39,6 +46,9 @@ class Case(Struct, frozen=True):
     """What no scenario can say."""
     retained_positions: int
     luck: int
+    people: tuple[Person, ...] = ()
+    """Participants with sessions."""
+    hosts_keep_history: bool = False
 
     def chooser(self) -> Chooser:
         """Decides what the case leaves open: each delay, each message that is lost."""
@@ -68,6 +78,8 @@ class Draw:
         """What some sites send beside."""
         self._duration_s = 4.0
         self._retained_positions = RETAINED[0]
+        self._people: list[Person] = []
+        self._hosts_keep_history = False
 
     def case(self) -> Case:
         """A whole case."""
@@ -86,7 +98,8 @@ class Draw:
             "traffic": [{"sites": self._names, **self._load}, *({**self._load, **entry} for entry in self._more)],
             "fault": self._faults.all(self._names, core, self._duration_s),
         }
-        return Case(table, core, tuple(self._faults.waiting), self._retained_positions, luck)
+        waiting, people = tuple(self._faults.waiting), tuple(self._people)
+        return Case(table, core, waiting, self._retained_positions, luck, people, self._hosts_keep_history)
 
     def _changes(self) -> tuple[Callable[[], None], ...]:
         """Whatever may be made different. New ones go to the end, so that pinned lists of picks keep their meaning."""
@@ -105,6 +118,8 @@ class Draw:
             self._change_source,
             self._change_retained,
             self._change_policy,
+            self._add_person,
+            self._change_history,
         )
 
     def _ordering(self) -> dict[str, Any]:
@@ -133,6 +148,10 @@ class Draw:
     def _change_retained(self) -> None:
         self._retained_positions = self._one(RETAINED)
 
+    def _change_history(self) -> None:
+        """Members that have been away get old entries from a host's log instead of a snapshot."""
+        self._retained_positions, self._hosts_keep_history = self._one(RETAINED[1:]), True
+
     def _shrink_core(self) -> None:
         """The core is a majority: everybody, less a few."""
         if 2 * (len(self._core) - 1) > len(self._names):
@@ -156,6 +175,15 @@ class Draw:
         """One site sends something beside what all send, at a rate and a level of its own."""
         name = self._one(tuple(self._names))
         self._more.append({"sites": [name], "rate": self._one(RATES), "level": self._one(LEVELS)})
+
+    def _add_person(self) -> None:
+        """A participant with a session, who goes on through another site, or through the same one."""
+        sites = (self._pick(len(self._names)), self._pick(len(self._names)))
+        moves_s, until_s = (self._duration_s * share for share in self._one(TURNS))
+        gap_s, count = self._one(GAPS_S), 1 + self._pick(3)
+        levels, leaves = self._one(SPOKEN), self._pick(2) == 1
+        session = 1 + len(self._people)
+        self._people.append(Person(session, sites, 0.5, moves_s, until_s, gap_s, count, levels, leaves))
 
     # --- the network ---
 

@@ -7,7 +7,7 @@ from typing import Any, assert_never
 import msgspec
 
 from ordercast.core.canonical import Frozen
-from ordercast.core.deliveries import Finalized, Logged, SnapshotWanted, Truncated
+from ordercast.core.deliveries import Finalized, HistoryWanted, Logged, SnapshotWanted, Truncated
 from ordercast.core.effects import Cancel, Deliver, Effect, Install, Multicast, Record, Save, Send, SetTimer
 from ordercast.core.ids import SiteId
 from ordercast.core.wire import Wire
@@ -63,8 +63,8 @@ class Performed:
                 self._log = [entry for entry in self._log if entry.position < position]
             case Finalized(below=below):
                 self._final = below
-            case SnapshotWanted():
-                raise AssertionError("no scope is so long that anybody needs a snapshot")
+            case HistoryWanted() | SnapshotWanted():
+                raise AssertionError("no scope is so long that anybody needs more than what is in memory")
         self.happenings.append(message)
 
     def all(self) -> tuple[Effect, ...]:
