@@ -8,6 +8,7 @@ from ordercast.core.entries import Entry, RoleChange
 from ordercast.core.ids import SiteId
 from ordercast.core.messages import Bundle
 from ordercast.core.participants import Member
+from ordercast.core.plans import ChangeOrdering
 from ordercast.core.views import View
 
 
@@ -108,6 +109,13 @@ class History(Struct, frozen=True, gc=False):
     """Of the order below `start`, as the log has it."""
 
 
+class OrderingChanged(Struct, frozen=True, gc=False):
+    """From here on the group is under another ordering protocol; the change itself takes one position."""
+
+    change: ChangeOrdering
+    position: int
+
+
 class SnapshotWanted(Struct, frozen=True, gc=False):
     """A joining site is too far behind: answer with a `Snapshot` of the state after all below this position."""
 
@@ -144,6 +152,7 @@ Delivery = (
     | ViewChanged
     | GroupViewChanged
     | RoleChanged
+    | OrderingChanged
     | HistoryWanted
     | SnapshotWanted
     | Snapshot

@@ -29,6 +29,8 @@ class Act(enum.IntEnum):
     JOINS = 1
     """It becomes a member of its group; the bundle has one empty body, and so takes one position."""
     LEAVES = 2
+    PLANS = 3
+    """The group goes over to another ordering protocol (`core.plans`): of no participant and no group."""
 
 
 class Author(Struct, frozen=True, array_like=True, gc=False):

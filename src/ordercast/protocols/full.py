@@ -14,6 +14,7 @@ from ordercast.protocols.groups.site_group import SiteGroup
 from ordercast.protocols.links.codec import codec_for
 from ordercast.protocols.links.reliable import Reliable
 from ordercast.protocols.membership.view_synchrony import ViewSynchrony
+from ordercast.protocols.ordering.setup import Configured
 
 DATAGRAM_BYTES = 1400
 """A frame fits into a packet of any network."""
@@ -32,6 +33,8 @@ class Life(Struct, frozen=True):
     started_us: int = 0
     recovered: Recovered = Recovered()
     """What earlier lives have left."""
+    ordering: Configured | None = None
+    """What ordering protocols are built from, for groups that change theirs while they run."""
 
 
 class Carrier(Struct, frozen=True):
@@ -63,4 +66,5 @@ def upper_layers(ordering: Layer, life: Life, resilience: int) -> Stack:
 def _group_and_views(ordering: Layer, life: Life, resilience: int) -> tuple[SiteGroup[Any], ViewSynchrony[Any]]:
     acceptor = life.recovered.saved.get("acceptor")
     views = ViewSynchrony.start(life.me, life.incarnation, life.configured, life.started_us, acceptor)
-    return group_over(ordering, life.me, resilience, views.acceptor.aligned, life.recovered), views
+    aligned = views.acceptor.aligned
+    return group_over(ordering, life.me, resilience, aligned, life.recovered, life.ordering), views

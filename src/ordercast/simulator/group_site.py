@@ -21,12 +21,14 @@ from ordercast.core.events import Event, FromAbove, Now, Started, TimerKey
 from ordercast.core.ids import MessageId, SiteId
 from ordercast.core.layer import Layer
 from ordercast.core.participants import Attach, Detach, JoinGroup, LeaveGroup, Speak
+from ordercast.core.plans import Plan
 from ordercast.core.stack import Stack
 from ordercast.protocols.full import Life, full_stack
 from ordercast.protocols.groups.building import Recovered
 from ordercast.protocols.groups.participants import Participants
 from ordercast.protocols.groups.site_group import SiteGroup
 from ordercast.protocols.membership.view_synchrony import ViewSynchrony
+from ordercast.protocols.ordering.setup import Configured
 from ordercast.simulator.site import SimulatedSite
 
 if TYPE_CHECKING:
@@ -54,10 +56,11 @@ class GroupSite(SimulatedSite):
 
     # --- lives ---
 
-    def boot(self, ordering: Layer, sites: tuple[SiteId, ...], resilience: int, retained_positions: int) -> None:
+    def boot(self, ordering: Layer, configured: Configured, resilience: int, retained_positions: int) -> None:
         """Begin a life."""
         recovered = Recovered(dict(self.saved), tuple(self.log), self.final, retained_positions)
-        life = Life(self.id, sites, self.incarnation, self.now().monotonic_us, recovered)
+        sites = configured.setup.members
+        life = Life(self.id, sites, self.incarnation, self.now().monotonic_us, recovered, configured)
         self.layer = full_stack(ordering, life, resilience)
         self.handle(Started())
 
@@ -105,9 +108,9 @@ class GroupSite(SimulatedSite):
         assert isinstance(layer, ViewSynchrony)
         return layer
 
-    def standing(self) -> tuple[int, int, int]:
-        """View, length of the order, and its digest."""
-        return self.views.view.id, self.group.log.length, self.group.log.digest
+    def standing(self) -> tuple[int, int, int, Plan]:
+        """View, length of the order, its digest, and under which plan it is ordered."""
+        return self.views.view.id, self.group.log.length, self.group.log.digest, self.group.plan
 
     def is_idle(self) -> bool:
         """Whether nothing is waited for, and no message of the view is kept for others."""

@@ -89,6 +89,14 @@ class Fault(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     ppm: float | UnsetType = UNSET
 
 
+class Change(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """A `[[change]]` entry: the group goes over to another ordering protocol while it runs."""
+
+    at_s: float
+    protocol: str
+    options: dict[str, Any] = {}
+
+
 class NetworkTables(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """What a scenario file says of the network."""
 
@@ -116,12 +124,14 @@ class Scenario(NetworkTables, frozen=True, forbid_unknown_fields=True, kw_only=T
     warmup_s: float = 0.0
     traffic: list[Traffic] = []
     fault: list[Fault] = []
+    change: list[Change] = []
 
     @property
     def is_group(self) -> bool:
-        """Whether sites run the full stack, with links and membership; by default they do if there are faults."""
+        """Whether sites run the full stack, with links and membership; by default they do if there are faults, or
+        changes of the protocol."""
         stack = self.protocol.stack
-        return bool(self.fault) if stack is None else stack == "full"
+        return bool(self.fault or self.change) if stack is None else stack == "full"
 
 
 def load(path: Path) -> Scenario:

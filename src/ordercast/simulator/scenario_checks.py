@@ -20,7 +20,7 @@ from ordercast.simulator.fault_checks import check_faults
 from ordercast.simulator.network_checks import check_network
 
 if TYPE_CHECKING:
-    from ordercast.simulator.scenario import ProtocolChoice, Scenario, Traffic
+    from ordercast.simulator.scenario import Change, ProtocolChoice, Scenario, Traffic
 
 SEED_MAX = (1 << 63) - 1
 """So that a seed fits wherever results go."""
@@ -45,6 +45,8 @@ def check(scenario: Scenario) -> None:
     for index, traffic in enumerate(scenario.traffic):
         _check_traffic(f"traffic[{index}]", traffic, scenario)
     check_faults(scenario.fault, scenario.site_names(), scenario.is_group)
+    for index, change in enumerate(scenario.change):
+        _check_change(f"change[{index}]", change, scenario)
 
 
 def _check_times(scenario: Scenario) -> None:
@@ -75,6 +77,15 @@ def _check_traffic(key: str, traffic: Traffic, scenario: Scenario) -> None:
         require_number(f"{key}.closed_loop", traffic.closed_loop, least=1, most=OUTSTANDING_MAX)
     require_number(f"{key}.size_bytes", traffic.size_bytes, least=0, most=SIZE_BYTES_MAX)
     _check_window(key, traffic, scenario.duration_s)
+
+
+def _check_change(key: str, change: Change, scenario: Scenario) -> None:
+    if not scenario.is_group:
+        raise Mistake(key, 'only the full stack changes its protocol, expected protocol.stack = "full"')
+    require_number(f"{key}.at_s", change.at_s, least=0)
+    require_before(f"{key}.at_s", change.at_s, "duration_s", scenario.duration_s)
+    check_protocol_name(f"{key}.protocol", change.protocol)
+    check_options(f"{key}.options", change.protocol, change.options, scenario.site_names())
 
 
 def _check_window(key: str, traffic: Traffic, duration_s: float) -> None:

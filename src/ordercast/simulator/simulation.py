@@ -10,24 +10,25 @@ from msgspec import UNSET
 
 from ordercast.core.deliveries import Delivery
 from ordercast.core.effects import Note
-from ordercast.core.events import Flush, Now, ViewInstalled
+from ordercast.core.events import Flush, FromAbove, Now, ViewInstalled
 from ordercast.core.ids import ORIGIN_SHIFT, SiteId, ViewId
 from ordercast.core.layer import Layer
 from ordercast.core.messages import Bundle, Level
+from ordercast.core.plans import ChangeOrdering
 from ordercast.core.stack import stacked
 from ordercast.core.views import View
 from ordercast.protocols.groups.log import RETAINED_POSITIONS
 from ordercast.protocols.links.fifo import Fifo
 from ordercast.protocols.ordering.catalogue import PROTOCOLS
 from ordercast.protocols.ordering.options import with_ids
-from ordercast.protocols.ordering.setup import Setup
+from ordercast.protocols.ordering.setup import Configured, Setup
 from ordercast.simulator import faults
 from ordercast.simulator.chooser import Chooser, SeededChooser
 from ordercast.simulator.group_site import GroupSite
 from ordercast.simulator.load import known_network
 from ordercast.simulator.network import Agenda, Handler, Network
 from ordercast.simulator.observer import Observer, overrides
-from ordercast.simulator.scenario import Fault, Scenario
+from ordercast.simulator.scenario import Change, Fault, Scenario
 from ordercast.simulator.site import SimulatedSite
 from ordercast.simulator.sources import ClosedLoop, OpenLoop
 
@@ -103,6 +104,8 @@ class Simulation:
         else:
             self._start_ideal()
         self._schedule_traffic()
+        for change in self.scenario.change:
+            self.schedule(round(change.at_s * 1e6), self._change_ordering, change)
         self.schedule(round(self.scenario.duration_s * 1e6), self._end_traffic, None)
 
     def _start_ideal(self) -> None:
@@ -110,24 +113,32 @@ class Simulation:
         disorderly = any(fault.kind in BREAKS_CHANNELS for fault in self.scenario.fault)
         members = self.topology.sites
         for site in self.sites:
-            ordering = self._ordering(site.id)
+            ordering = self._build(self._setup(site.id))
             site.layer = stacked((ordering, Fifo(site.id, members))) if disorderly else ordering
         for site in self.sites:
             site.handle(ViewInstalled(View(ViewId(1), members)))
 
     def _boot(self, site: GroupSite) -> None:
         resilience = self.scenario.protocol.resilience
-        site.boot(self._ordering(site.id), self.topology.sites, resilience, self._retained_positions)
+        configured = Configured(self.scenario.protocol.name, self._setup(site.id))
+        site.boot(self._build(configured.setup), configured, resilience, self._retained_positions)
 
     def _group_sites(self, sites: Sequence[SiteId]) -> list[GroupSite]:
         return [site for site in self.sites if site.id in sites and isinstance(site, GroupSite)]
 
-    def _ordering(self, me: SiteId) -> Layer:
+    def _setup(self, me: SiteId) -> Setup:
         choice = self.scenario.protocol
         options = with_ids(choice.name, choice.options, self.topology.names)
         online = choice.estimates == "online"
-        setup = Setup(me, self.topology.sites, self._known, choice.tickets == "flush", online, options)
-        return self._build(setup)
+        return Setup(me, self.topology.sites, self._known, choice.tickets == "flush", online, options)
+
+    def _change_ordering(self, change: Change) -> None:
+        """Any site can ask for it: the first that can."""
+        options = with_ids(change.protocol, change.options, self.topology.names)
+        for site in self._group_sites(self.core):
+            if not (site.crashed or site.paused):
+                site.handle(FromAbove(ChangeOrdering(change.protocol, options)))
+                return
 
     # --- traffic ---
 

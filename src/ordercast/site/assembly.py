@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from ordercast.core.ids import SiteId
-from ordercast.core.layer import Layer
 from ordercast.core.stack import Stack
 from ordercast.planning.network import KnownNetwork
 from ordercast.protocols.full import STREAMS, Carrier, Life, full_stack
 from ordercast.protocols.groups.building import Recovered
 from ordercast.protocols.ordering.catalogue import PROTOCOLS
 from ordercast.protocols.ordering.options import with_ids
-from ordercast.protocols.ordering.setup import Setup
+from ordercast.protocols.ordering.setup import Configured, Setup
 from ordercast.site.cluster import Cluster, GroupTable
 from ordercast.site.storage.recovery import RecoveredLog
 
@@ -24,17 +23,18 @@ UNKNOWN_GAP_US = 1e9
 def stack_for(cluster: Cluster, me: SiteId, recovered: RecoveredLog, now_us: int) -> Stack:
     """All layers of a life that begins now."""
     left = Recovered(recovered.saved, recovered.entries, recovered.final)
-    life = Life(me, cluster.sites, recovered.incarnation, now_us, left)
+    configured = configured_for(cluster, cluster.group, me)
+    life = Life(me, cluster.sites, recovered.incarnation, now_us, left, configured)
     lossy = any(table.loss for table in cluster.tables.emulate)
-    ordering = ordering_for(cluster, cluster.group, me)
+    ordering = PROTOCOLS[configured.protocol].build(configured.setup)
     return full_stack(ordering, life, cluster.group.resilience, LOSSY_STREAMS if lossy else STREAMS)
 
 
-def ordering_for(cluster: Cluster, group: GroupTable, me: SiteId) -> Layer:
-    """The ordering protocol. Rates and delays are measured; no live site is told them."""
+def configured_for(cluster: Cluster, group: GroupTable, me: SiteId) -> Configured:
+    """The ordering protocol of the file. Rates and delays are measured; no live site is told them."""
     sites = cluster.sites
     gaps_us: dict[SiteId, tuple[tuple[int, float | None], ...]] = dict.fromkeys(sites, ((0, UNKNOWN_GAP_US),))
     network = KnownNetwork(((0.0,) * len(sites),) * len(sites), gaps_us, (UNKNOWN_GAP_US,) * len(sites))
     options = with_ids(group.ordering, group.options, cluster.names)
     setup = Setup(me, sites, network, group.tickets == "flush", online=True, options=options)
-    return PROTOCOLS[group.ordering].build(setup)
+    return Configured(group.ordering, setup)

@@ -113,7 +113,7 @@ def take_fetched(group: Group, out: Out, *, whole: bool = True) -> None:
         retract(group, different, out)
     for entry in group.fetched:
         if entry.position >= log.length:
-            log.entries.append(entry)
+            log.add(entry)
             out.deliver(group.me, Logged(entry))
             if isinstance(entry.content, Bundle):
                 group.outstanding.pop(entry.content.id, None)

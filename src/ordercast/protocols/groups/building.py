@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, reduce
+from operator import or_
 from typing import Any
 
 import msgspec
@@ -19,16 +20,20 @@ from ordercast.protocols.groups.messages import GroupMessage, Ordering, Private
 from ordercast.protocols.groups.participants import Participants, SavedMembers
 from ordercast.protocols.groups.saved import Saved
 from ordercast.protocols.groups.site_group import SiteGroup
+from ordercast.protocols.ordering.catalogue import ORDERINGS
+from ordercast.protocols.ordering.setup import Configured
 
 
 @cache
 def _group_type(ordering: Any) -> Any:
-    """The type of a site group over one type of ordering protocol: its fields say how to read its state back."""
-    wire = GroupMessage | Ordering[ordering.WIRE] | Private[ordering.WIRE]
+    """The type of a site group that begins with one type of ordering protocol: its fields say how to read its state
+    back, as long as it has not gone over to another one. Its messages can be of any."""
+    inner: Any = reduce(or_, (each.WIRE for each in ORDERINGS), ordering.WIRE)
+    wire = GroupMessage | Ordering[inner] | Private[inner]
     name = f"SiteGroupOver{ordering.__name__}"
     fields: list[tuple[str, Any, Any]] = [
         ("ordering", ordering, msgspec.NODEFAULT),
-        ("early", list[tuple[SiteId, ordering.WIRE]], msgspec.field(default_factory=list)),
+        ("early", list[tuple[SiteId, int, inner]], msgspec.field(default_factory=list)),
     ]
     return msgspec.defstruct(name, fields, bases=(SiteGroup,), namespace={"WIRE": wire})
 
@@ -57,7 +62,14 @@ def participants_over(group: SiteGroup[Any], incarnation: int, recovered: Recove
     return Participants.start(group.me, incarnation, saved, recovered.entries, group.log.final)
 
 
-def group_over(ordering: Layer, me: SiteId, resilience: int, aligned: bool, recovered: Recovered) -> SiteGroup[Any]:
+def group_over(
+    ordering: Layer,
+    me: SiteId,
+    resilience: int,
+    aligned: bool,
+    recovered: Recovered,
+    configured: Configured | None = None,
+) -> SiteGroup[Any]:
     """A site group that comes up, for the first time or after an earlier life."""
     log = Log(retained_positions=recovered.retained_positions)
     saved = recovered.saved.get("group")
@@ -80,5 +92,6 @@ def group_over(ordering: Layer, me: SiteId, resilience: int, aligned: bool, reco
         finality=Finality.of(view, resilience),
         causal=Causal.of(view),
         aligned=aligned,
+        configured=configured,
     )
     return group

@@ -10,6 +10,7 @@ from msgspec import Struct, field
 from ordercast.core.entries import Content, Entry, RoleChange
 from ordercast.core.ids import SEQ_BITS, SEQS_MAX, SiteId
 from ordercast.core.messages import Bundle
+from ordercast.core.plans import Plan, changes_plan
 from ordercast.core.views import View
 from ordercast.protocols.groups.authors import Authors
 
@@ -55,20 +56,23 @@ class Sessions(Struct, array_like=True):
 
 
 class Roles(Struct, frozen=True, array_like=True):
-    """Who issues tickets at a place of the order, as its control entries tell."""
+    """Who issues tickets at a place of the order, and under which plan, as its control entries tell."""
 
     members: dict[SiteId, int] = {}
     """The members of the newest view, with their lives."""
     actives: tuple[SiteId, ...] = ()
+    plan: Plan = Plan()
 
     def after(self, content: Content) -> Roles:
         """The roles once this entry has come up."""
         match content:
             case RoleChange(site=site, active=active):
                 others = tuple(each for each in self.actives if each != site)
-                return Roles(self.members, tuple(sorted((*others, site))) if active else others)
+                return Roles(self.members, tuple(sorted((*others, site))) if active else others, self.plan)
             case View() as view:
                 return self._in_view(view)
+            case Bundle() if changes_plan(content):
+                return Roles(self.members, (), self.plan.after(content))  # its own rule decides
             case _:
                 return self
 
@@ -82,7 +86,12 @@ class Roles(Struct, frozen=True, array_like=True):
         }
         staying = [member for member, life in lives.items() if self.members.get(member) == life]
         actives = tuple(site for site in self.actives if site in staying)
-        return Roles(lives, actives or tuple(staying[-1:] if self.actives else ()))
+        return Roles(lives, actives or tuple(staying[-1:] if self.actives else ()), self.plan)
+
+
+def is_control(content: Content) -> bool:
+    """Whether an entry can change roles or plan; most cannot."""
+    return changes_plan(content) if isinstance(content, Bundle) else True
 
 
 class Base(Struct, frozen=True, array_like=True):
@@ -102,6 +111,8 @@ class Log(Struct):
     final: int = 0
     sessions: Sessions = field(default_factory=Sessions)
     retained_positions: int = RETAINED_POSITIONS
+    controls: list[Entry] = []
+    """Those of the entries that can change roles or plan."""
 
     @property
     def length(self) -> int:
@@ -132,8 +143,14 @@ class Log(Struct):
                 identity = -1 - (VIEWS_MAX + 2 * site + active)
         digest = (self.digest * DIGEST_FACTOR + identity) % DIGEST_MODULUS
         entry = Entry(position, position + count, content, digest)
-        self.entries.append(entry)
+        self.add(entry)
         return entry
+
+    def add(self, entry: Entry) -> None:
+        """An entry as others have it. Sessions must be given anew."""
+        self.entries.append(entry)
+        if is_control(entry.content):
+            self.controls.append(entry)
 
     def finalize(self, below: int) -> None:
         """Everything below is final; what is far below need not be kept."""
@@ -146,6 +163,7 @@ class Log(Struct):
             last = self.entries[keep_from - 1]
             self.base = Base(last.end, last.digest, self.roles_at(last.end))
             del self.entries[:keep_from]
+            self.controls = [entry for entry in self.controls if entry.position >= last.end]
 
     def index_at(self, position: int) -> int:
         """The index of the entry that begins at or after the position."""
@@ -179,21 +197,21 @@ class Log(Struct):
     def roles_at(self, position: int) -> Roles:
         """Who issues tickets after everything below a position."""
         roles = self.base.roles
-        for entry in self.entries:
+        for entry in self.controls:
             if entry.end > position:
                 break
-            if not isinstance(entry.content, Bundle):
-                roles = roles.after(entry.content)
+            roles = roles.after(entry.content)
         return roles
 
     def truncate(self, position: int) -> None:
         """Forget what is tentative from a position on. Sessions must be given anew."""
         assert position >= self.final, "what is final is never truncated"
         del self.entries[self.index_at(position) :]
+        self.controls = [entry for entry in self.controls if entry.position < position]
 
     def restart_at(self, base: Base, sessions: Sessions) -> None:
         """Begin with somebody else's order up to a position."""
-        self.base, self.entries, self.final = base, [], base.position
+        self.base, self.entries, self.controls, self.final = base, [], [], base.position
         self.sessions_at_base, self.sessions = sessions, sessions.copy()
 
 

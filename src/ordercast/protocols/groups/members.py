@@ -25,7 +25,7 @@ class Change(NamedTuple):
 def concerns_members(content: Content) -> bool:
     """Whether an entry can change who is in."""
     if isinstance(content, Bundle):
-        return content.author is not None and content.author.act is not Act.SPEAKS
+        return content.author is not None and content.author.act in (Act.JOINS, Act.LEAVES)
     return isinstance(content, View)
 
 

@@ -21,12 +21,22 @@ class Ordering(Struct, Generic[Inner], frozen=True, array_like=True, tag="orderi
     ordered: int
     """How long the sender's log is: with a majority of these, positions are final."""
     message: Inner
+    plan: int = 0
+    """The number of the plan under which the protocol runs."""
 
 
 class Private(Struct, Generic[Inner], frozen=True, array_like=True, tag="private", gc=False):
     """A message of the ordering protocol to one site."""
 
     message: Inner
+    plan: int = 0
+
+
+class Begun(Struct, frozen=True, array_like=True, tag="begun", gc=False):
+    """The sender has gone over to a plan: for its sake no earlier one need go on."""
+
+    ordered: int
+    plan: int
 
 
 class Unordered(Struct, frozen=True, array_like=True, tag="unordered", gc=False):
@@ -76,7 +86,7 @@ class Supplement(Struct, frozen=True, array_like=True, tag="supplement"):
     """If more is to come: what is below is final, and need not wait for the rest."""
 
 
-GroupMessage = Unordered | Standing | Fetch | Supplement
+GroupMessage = Begun | Unordered | Standing | Fetch | Supplement
 
 
 class Donor(Struct):

@@ -1,4 +1,4 @@
-"""What the ordering protocol of a group sees as its `Out`."""
+"""What an ordering protocol of a group sees as its `Out`."""
 
 from __future__ import annotations
 
@@ -11,35 +11,40 @@ from ordercast.core.views import View
 from ordercast.protocols.groups.messages import Ordering, Private
 
 if TYPE_CHECKING:
+    from ordercast.protocols.groups.plans import Retired
     from ordercast.protocols.groups.site_group import SiteGroup
 
 
 class OrderingOut:
-    """Wraps its messages, and takes what it delivers into the order."""
+    """Wraps its messages, and takes what it delivers into the order, unless its plan is over."""
 
-    __slots__ = ("_group", "_out")
+    __slots__ = ("_build", "_group", "_out", "_plan")
 
-    def __init__(self, group: SiteGroup[Any], out: Out) -> None:
+    def __init__(self, group: SiteGroup[Any], out: Out, retired: Retired | None = None) -> None:
         self._group = group
         self._out = out
+        self._plan = group.plan.number if retired is None else retired.plan
+        self._build = group.build if retired is None else retired.build
 
     def multicast(self, message: Any) -> None:
-        self._out.multicast(Ordering(self._group.tell_length(), message))
+        self._out.multicast(Ordering(self._group.tell_length(), message, self._plan))
 
     def send(self, to: SiteId, message: Any) -> None:
-        self._out.send(to, Private(message))
+        self._out.send(to, Private(message, self._plan))
 
     def deliver(self, sender: SiteId, message: Any) -> None:
-        self._group.on_ordered(message, self._out)
+        group = self._group
+        if self._build == group.build and group.due is None:
+            group.on_ordered(message, self._out)
 
     def install(self, view: View) -> None:
         """The group tells of views itself."""
 
     def set_timer(self, key: TimerKey, after_us: int) -> None:
-        self._out.set_timer(("ordering", key), after_us)
+        self._out.set_timer(("ordering", self._build, key), after_us)
 
     def cancel(self, key: TimerKey) -> None:
-        self._out.cancel(("ordering", key))
+        self._out.cancel(("ordering", self._build, key))
 
     def save(self, key: str, value: bytes) -> None:
         self._out.save(f"ordering/{key}", value)

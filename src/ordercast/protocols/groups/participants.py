@@ -47,8 +47,11 @@ from ordercast.core.ids import MessageId, SiteId, pack_message_id, seq_of
 from ordercast.core.layer import Waiting
 from ordercast.core.messages import UNNUMBERED, Act, Author, Bundle, Level
 from ordercast.core.participants import Attach, Detach, JoinGroup, LeaveGroup, Speak
+from ordercast.core.plans import ChangeOrdering
 from ordercast.core.views import View
 from ordercast.protocols.groups.members import Change, Members, concerns_members
+
+PLANNER = Author("", "", 0, UNNUMBERED, Act.PLANS)
 
 SAVE_EVERY = 10_000
 """So many positions may become final before the members are saved again: a restarted site reads no more than that."""
@@ -114,6 +117,8 @@ class Participants(Struct):
                 out.multicast(bundle)
             case FromAbove(message=Speak(bodies=bodies, level=level, author=author)):
                 self.speak(bodies, level, author, out)
+            case FromAbove(message=ChangeOrdering() as change):
+                self.speak((msgspec.msgpack.encode(change),), Level.AGREED, PLANNER, out)
             case FromAbove(message=Attach(session=session, name=name)):
                 self.attached[session] = name
             case FromAbove(message=JoinGroup() as join):
@@ -182,7 +187,7 @@ class Participants(Struct):
         match message:
             case Delivered(bundle=bundle, position=position):
                 out.deliver(sender, message)
-                if bundle.author is not None and bundle.author.act is not Act.SPEAKS and position is not None:
+                if bundle.author is not None and position is not None and concerns_members(bundle):
                     self.on_shown(bundle, position, out)
             case Logged(entry=entry):
                 if concerns_members(entry.content) and entry.position >= self.final:

@@ -21,10 +21,10 @@ from msgspec import Struct, field
 
 from ordercast.core.deliveries import (
     Delivered,
-    Diverged,
     GroupBlocked,
     History,
     Logged,
+    OrderingChanged,
     Repeated,
     RoleChanged,
     Snapshot,
@@ -46,12 +46,14 @@ from ordercast.core.events import (
 from ordercast.core.ids import MessageId, SiteId, incarnation_of
 from ordercast.core.layer import Waiting
 from ordercast.core.messages import Bundle, Level
+from ordercast.core.plans import Plan, changes_plan
 from ordercast.core.views import View
-from ordercast.protocols.groups import alignment, view_changes
+from ordercast.protocols.groups import alignment, plans, standing, view_changes
 from ordercast.protocols.groups.causal import Causal
 from ordercast.protocols.groups.finality import Finality
 from ordercast.protocols.groups.log import Base, Log, Sessions
 from ordercast.protocols.groups.messages import (
+    Begun,
     Donor,
     Fetch,
     GroupMessage,
@@ -62,6 +64,7 @@ from ordercast.protocols.groups.messages import (
     Unordered,
 )
 from ordercast.protocols.groups.ordering_out import OrderingOut
+from ordercast.protocols.groups.plans import Retired
 from ordercast.protocols.links.frames import Congestion
 from ordercast.protocols.membership.messages import (
     Adopted,
@@ -73,6 +76,7 @@ from ordercast.protocols.membership.messages import (
     Stable,
     Stop,
 )
+from ordercast.protocols.ordering.setup import Configured
 
 Inner = TypeVar("Inner")
 
@@ -106,8 +110,18 @@ class SiteGroup(Struct, Generic[Inner]):
     """Whether what the ordering protocol delivers does not count: a longer log than ours is the order."""
     ordering_runs: bool = False
     """Whether the ordering protocol has begun this view."""
-    early: list[tuple[SiteId, Inner]] = []
-    """For the ordering protocol, until it has begun this view."""
+    early: list[tuple[SiteId, int, Inner]] = []
+    """For the ordering protocol of a plan, until it has begun in this view."""
+    configured: Configured | None = None
+    plan: Plan = Plan()
+    """Under which the ordering protocol runs."""
+    build: int = 0
+    """How many have been built."""
+    due: Plan | None = None
+    """It has come up, and is about to begin."""
+    retired: list[Retired] = []
+    gone_over: dict[SiteId, int] = {}
+    """The number of the plan that each member has gone over to in this view."""
     flushing: bool = False
     """Whether no more traffic is coming."""
     ordered: list[Bundle | RoleChange] = []
@@ -151,7 +165,7 @@ class SiteGroup(Struct, Generic[Inner]):
             case TimerFired(key="tell"):
                 self.telling = False
                 if self.told < self.log.length:
-                    self.tell(out)
+                    standing.tell(self, out)
             case Started():
                 out.set_timer("standing", STANDING_US)
                 for entry in self.log.slice(self.log.final, self.log.length):
@@ -159,11 +173,11 @@ class SiteGroup(Struct, Generic[Inner]):
             case TimerFired(key="standing"):
                 out.set_timer("standing", STANDING_US)
                 if self.aligned:
-                    self.tell(out)
+                    standing.tell(self, out)
             case TimerFired(key="fetch"):
                 alignment.fetch(self, out)
-            case TimerFired(key=("ordering", key)):
-                self.order(TimerFired(key), now, out)
+            case TimerFired(key=("ordering", build, key)):
+                plans.on_timer(self, build, key, now, out)
             case Flush():
                 self.flushing = True
                 self.order(event, now, out)
@@ -171,22 +185,27 @@ class SiteGroup(Struct, Generic[Inner]):
                 raise AssertionError(f"not for a site group: {event}")
             case _:
                 assert_never(event)
+        if self.due is not None:
+            plans.go_over(self, now, out)
 
     def on_receive(self, sender: SiteId, message: Any, now: Now, out: Out) -> None:
         match message:
-            case Ordering() | Unordered() if sender == self.me:
+            case Ordering() | Unordered() | Begun() if sender == self.me:
                 self.on_own(message, now, out)
             case Ordering():
                 self.hear_length(sender, message.ordered, out)
-                self.order(FromBelow(sender, message.message), now, out)
+                plans.receive(self, sender, message.plan, message.message, now, out)
             case Private():
-                self.order(FromBelow(sender, message.message), now, out)
+                plans.receive(self, sender, message.plan, message.message, now, out)
+            case Begun():
+                self.hear_length(sender, message.ordered, out)
+                plans.on_begun(self, sender, message.plan)
             case Unordered():
                 self.hear_length(sender, message.ordered, out)
                 self.on_unordered(sender, message.bundle, out)
             case Standing():
                 self.hear_length(sender, message.ordered, out)
-                self.compare(sender, message.final, message.digest, out)
+                standing.compare(self, sender, message.final, message.digest, out)
             case Fetch():
                 alignment.on_fetch(self, sender, message, out)
             case Supplement():
@@ -211,11 +230,13 @@ class SiteGroup(Struct, Generic[Inner]):
             case _:
                 raise AssertionError(f"no message of a site group: {message}")
 
-    def on_own(self, message: Ordering[Inner] | Unordered, now: Now, out: Out) -> None:
+    def on_own(self, message: Ordering[Inner] | Unordered | Begun, now: Now, out: Out) -> None:
         """One of this site's own multicasts has been taken by the view."""
         self.taken += 1
         if isinstance(message, Ordering):
-            self.order(FromBelow(self.me, message.message), now, out)
+            plans.receive(self, self.me, message.plan, message.message, now, out)
+        elif isinstance(message, Begun):
+            plans.on_begun(self, self.me, message.plan)
         else:
             self.unstable.append((self.taken, message.bundle))
             self.on_unordered(self.me, message.bundle, out)
@@ -248,10 +269,8 @@ class SiteGroup(Struct, Generic[Inner]):
 
     def order(self, event: Event, now: Now, out: Out) -> None:
         """Let the ordering protocol handle an event, and take its effects."""
-        if self.ordering_runs:
+        if self.ordering_runs and self.due is None:
             self.ordering.handle(event, now, OrderingOut(self, out))
-        elif isinstance(event, FromBelow):
-            self.early.append((event.sender, event.message))
 
     def is_mine(self, bundle: Bundle) -> bool:
         """Whether a participant of this very life of the site has multicast the bundle."""
@@ -307,6 +326,8 @@ class SiteGroup(Struct, Generic[Inner]):
         out.deliver(self.me, Logged(entry))
         self.show(entry, out)
         self.arm_telling(out)
+        if isinstance(content, Bundle) and changes_plan(content):
+            plans.come_up(self, self.log.roles.plan)
 
     def show(self, entry: Entry, out: Out) -> None:
         """Deliver an entry, unless it is safe, or behind one that is, and not yet certain."""
@@ -331,6 +352,8 @@ class SiteGroup(Struct, Generic[Inner]):
         match entry.content:
             case Bundle() as bundle:
                 out.deliver(bundle.origin, Delivered(bundle, entry.position, entry.end <= self.log.final))
+                if changes_plan(bundle):
+                    out.deliver(self.me, OrderingChanged(Plan().after(bundle).change, entry.position))
             case View() as view:
                 out.deliver(self.me, ViewChanged(view, entry.position))
             case RoleChange() as change:
@@ -353,14 +376,6 @@ class SiteGroup(Struct, Generic[Inner]):
         self.told = self.log.length
         return self.told
 
-    def tell(self, out: Out) -> None:
-        """To each member by itself: this need not be kept for members that miss it."""
-        digest = self.log.digest_at(self.log.final)
-        standing = Standing(self.tell_length(), self.log.final, -1 if digest is None else digest)
-        for member in self.view.members:
-            if member != self.me:
-                out.send(member, standing)
-
     def hear_length(self, member: SiteId, length: int, out: Out) -> None:
         if self.finality.hear(member, length) and self.aligned:
             self.finalize(out)
@@ -374,25 +389,9 @@ class SiteGroup(Struct, Generic[Inner]):
         if self.cautious:
             self.show_certain(out)
 
-    def compare(self, sender: SiteId, final: int, digest: int, out: Out) -> None:
-        """The order digest: the same final order must give the same at every site."""
-        if digest < 0 or not self.aligned or final > self.log.final:
-            return
-        mine = self.log.digest_at(final)
-        if mine is not None and mine != digest:
-            out.deliver(self.me, Diverged(final, sender))
-
     def report(self, out: Out) -> None:
         """Tell the layer below how long the log is, and whether it is whole."""
         out.multicast(Progress(self.log.length, self.aligned))
 
     def waiting_for(self) -> Waiting | None:
-        if self.me in self.view.members and not self.aligned:
-            return Waiting("the order before this view, from", self.view.members[0])
-        if self.outstanding and self.me not in self.view.members:
-            return Waiting("a view of which it is a member, with", self.view.members[0])
-        slowest = min(self.finality.lengths, key=lambda member: (self.finality.lengths[member], member))
-        if self.log.final < self.log.length:
-            return Waiting(f"word that it has ordered up to position {self.log.length} from", slowest)
-        waiting: Waiting | None = self.ordering.waiting_for()
-        return waiting
+        return standing.waiting_for(self)

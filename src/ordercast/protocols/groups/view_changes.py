@@ -11,9 +11,9 @@ import msgspec
 
 from ordercast.core.deliveries import Entered
 from ordercast.core.effects import Out
-from ordercast.core.events import Flush, FromBelow, Now, ViewClosed, ViewInstalled
+from ordercast.core.events import Now, ViewClosed
 from ordercast.core.layer import Layer
-from ordercast.protocols.groups import alignment
+from ordercast.protocols.groups import alignment, plans
 from ordercast.protocols.groups.causal import Causal
 from ordercast.protocols.groups.finality import Finality
 from ordercast.protocols.groups.log import Base, Sessions
@@ -33,14 +33,22 @@ def on_close(group: Group, close: Close, now: Now, out: Out) -> None:
     if floor != NO_FLOOR:
         group.ignoring = True
         group.aligned = group.aligned and group.log.length == floor
-    group.order(ViewClosed(close.successor.aligned), now, out)
-    if group.aligned and not group.ignoring:
-        for content in group.ordered:
-            if group.has_its_past(content):
-                group.place(content, out)
+    order_all(group, close, now, out)
+    while group.due is not None:
+        plans.go_over(group, now, out, closing=True)
+        order_all(group, close, now, out)
     group.ordered.clear()
     group.deferred.clear()
     group.report(out)
+
+
+def order_all(group: Group, close: Close, now: Now, out: Out) -> None:
+    """Up to the end of the view, or to a change of plan."""
+    group.order(ViewClosed(close.successor.aligned), now, out)
+    if group.aligned and not group.ignoring:
+        for content in list(group.ordered):
+            if group.due is None and group.has_its_past(content):
+                group.place(content, out)
 
 
 def on_installed(group: Group, installed: Installed, now: Now, out: Out) -> None:
@@ -65,13 +73,15 @@ def on_installed(group: Group, installed: Installed, now: Now, out: Out) -> None
     group.history_for.clear()
     group.early.clear()
     group.ordering_runs = False
+    plans.begin_view(group)
     out.deliver(group.me, Entered(group.view, installed.continuing))
     if group.aligned:
         group.append(group.view, out)
         begin_view(group, group.log.sessions, now, out)
         return
+    plans.use(group, group.log.roles_at(group.log.final).plan)  # a tentative one could be another than others have
     if not needs_roles(group.ordering):
-        begin_ordering(group, now, out)  # or others would wait for this site until it has the whole order
+        plans.begin(group, now, out)  # or others would wait for this site until it has the whole order
     group.report(out)
     alignment.fetch(group, out)
 
@@ -84,21 +94,13 @@ def begin_view(group: Group, taken: Sessions, now: Now, out: Out) -> None:
     save(group, out)
     group.report(out)
     group.arm_telling(out)
-    if not group.ordering_runs:
-        begin_ordering(group, now, out)
+    plan = group.log.roles.plan
+    if plan != group.plan or not group.ordering_runs:
+        group.ordered = group.ordered if plan == group.plan else []
+        plans.use(group, plan)
+        plans.begin(group, now, out)
     group.take_ordered(out)
     group.submit_outstanding(group.sessions_at_start, now, out)
-
-
-def begin_ordering(group: Group, now: Now, out: Out) -> None:
-    """Let the ordering protocol begin the view, with the roles that the order says; and hear what has come for it."""
-    group.ordering_runs = True
-    group.order(ViewInstalled(group.view, group.log.roles.actives), now, out)
-    early, group.early = group.early, []
-    for sender, message in early:
-        group.order(FromBelow(sender, message), now, out)
-    if group.flushing:
-        group.order(Flush(), now, out)
 
 
 def needs_roles(ordering: Layer) -> bool:

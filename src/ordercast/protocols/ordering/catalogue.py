@@ -35,6 +35,15 @@ DYNAMIC_HYBRID = Protocol(
     {"active": SITES, "policy": tuple(POLICIES), **DETECTOR},
 )
 
+ORDERINGS: tuple[Any, ...] = (
+    token_site.TokenSite,
+    migrating_token.MigratingToken,
+    symmetric.Symmetric,
+    hybrid.Hybrid,
+    dynamic_hybrid.DynamicHybrid,
+)
+"""What they are built of. The messages of all of them together can be told apart."""
+
 PROTOCOLS: dict[str, Protocol] = {
     "token-site": Protocol(token_site.build, "one site orders for all", {"site": SITE}),
     "migrating-token": Protocol(migrating_token.build, "the fastest site orders for all", {"site": SITE, **DETECTOR}),

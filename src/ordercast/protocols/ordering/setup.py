@@ -38,3 +38,10 @@ class Setup(Struct, frozen=True):
         gaps_us = {site: list(pieces) for site, pieces in self.network.gaps_us.items()}
         delays_us = {site: self.network.delays_us[site][self.me] for site in self.members}
         return KnownEstimates(gaps_us, delays_us)
+
+
+class Configured(Struct, frozen=True):
+    """The ordering protocol that a site begins with, and what it needs to build another one."""
+
+    protocol: str
+    setup: Setup

@@ -17,7 +17,7 @@ from ordercast.protocols.groups.log import RETAINED_POSITIONS
 from ordercast.protocols.ordering.catalogue import PROTOCOLS
 from ordercast.simulator.chooser import Chooser, SeededChooser
 from ordercast.verify.fuzz.aim import Aim, Leaving
-from ordercast.verify.fuzz.draw_faults import DELAYS_MS, FaultDraw
+from ordercast.verify.fuzz.draw_faults import AT_STEPS, DELAYS_MS, FaultDraw
 from ordercast.verify.fuzz.people import Person
 
 SITES_MAX = 9
@@ -80,6 +80,7 @@ class Draw:
         self._retained_positions = RETAINED[0]
         self._people: list[Person] = []
         self._hosts_keep_history = False
+        self._plans: list[dict[str, Any]] = []
 
     def case(self) -> Case:
         """A whole case."""
@@ -97,6 +98,7 @@ class Draw:
             "duration_s": self._duration_s,
             "traffic": [{"sites": self._names, **self._load}, *({**self._load, **entry} for entry in self._more)],
             "fault": self._faults.all(self._names, core, self._duration_s),
+            "change": self._plans,
         }
         waiting, people = tuple(self._faults.waiting), tuple(self._people)
         return Case(table, core, waiting, self._retained_positions, luck, people, self._hosts_keep_history)
@@ -120,6 +122,7 @@ class Draw:
             self._change_policy,
             self._add_person,
             self._change_history,
+            self._add_change,
         )
 
     def _ordering(self) -> dict[str, Any]:
@@ -151,6 +154,16 @@ class Draw:
     def _change_history(self) -> None:
         """Members that have been away get old entries from a host's log instead of a snapshot."""
         self._retained_positions, self._hosts_keep_history = self._one(RETAINED[1:]), True
+
+    def _add_change(self) -> None:
+        """The group goes over to another ordering protocol while it runs."""
+        name, at_s = self._one(tuple(PROTOCOLS)), round(self._duration_s * self._pick(AT_STEPS) / AT_STEPS, 4)
+        options: dict[str, Any] = {}
+        if "policy" in PROTOCOLS[name].options:
+            options["policy"] = self._policy
+        elif "site" in PROTOCOLS[name].options:
+            options["site"] = self._one(tuple(self._names))
+        self._plans.append({"at_s": at_s, "protocol": name, "options": options})
 
     def _shrink_core(self) -> None:
         """The core is a majority: everybody, less a few."""

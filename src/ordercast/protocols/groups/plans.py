@@ -1,0 +1,149 @@
+"""The ordering protocol of a group changed while the group runs, without a change of view and without a stop.
+
+A *plan* says which protocol the group is under. A change of it is a bundle of the order. Where that comes up, every
+member goes over: what the old protocol would still deliver does not count, at any member, and each multicasts again
+under the new one what it has outstanding. Messages of the ordering protocol carry the number of their plan; those of a
+plan that has not come up here yet wait.
+
+Others may be behind, and need tickets of this site to come as far. So the old protocol goes on, unheard, until every
+member has said that it has gone over. Its tickets travel at once now: no more traffic is coming that could carry them.
+
+A view closes under the plans that its cut holds, one after the other. A member that does not hold the whole order yet
+knows only of the plans in the part of it that is final.
+
+`group` is the `SiteGroup` whose state this reads and changes.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct, structs
+
+from ordercast.core.effects import Out
+from ordercast.core.events import Event, Flush, FromBelow, Now, TimerFired, TimerKey, ViewInstalled
+from ordercast.core.ids import SiteId
+from ordercast.core.messages import Level
+from ordercast.core.plans import Plan
+from ordercast.protocols.groups.messages import Begun
+from ordercast.protocols.groups.ordering_out import OrderingOut
+from ordercast.protocols.ordering.catalogue import PROTOCOLS
+
+if TYPE_CHECKING:
+    from ordercast.protocols.groups.site_group import SiteGroup
+
+    Group = SiteGroup[Any]
+
+
+class Retired(Struct):
+    """The protocol of an earlier plan of this view: nobody hears it here, but others may still need it."""
+
+    plan: int
+    build: int
+    ordering: Any
+
+
+def use(group: Group, plan: Plan) -> None:
+    """Have the protocol of this plan at hand."""
+    if plan == group.plan:
+        return
+    configured = group.configured
+    assert configured is not None, "this group was not told how to build other ordering protocols"
+    group.plan = plan
+    group.build += 1
+    if not plan.number:
+        group.ordering = PROTOCOLS[configured.protocol].build(configured.setup)
+        return
+    change = plan.change
+    options = {name: tuple(value) if isinstance(value, list) else value for name, value in change.options.items()}
+    group.ordering = PROTOCOLS[change.protocol].build(structs.replace(configured.setup, options=options))
+
+
+def come_up(group: Group, plan: Plan) -> None:
+    """A change of plan has come up: what the old protocol has delivered behind it does not count."""
+    group.due = plan
+    group.ordered.clear()
+    group.deferred.clear()
+
+
+def go_over(group: Group, now: Now, out: Out, *, closing: bool = False) -> None:
+    """Begin the plan that is due; it may hold the next one. While a view closes, nothing can be multicast in it."""
+    while group.due is not None:
+        retired = Retired(group.plan.number, group.build, group.ordering)
+        plan, group.due = group.due, None
+        use(group, plan)
+        group.retired.append(retired)
+        handle_retired(group, retired, Flush(), now, out)
+        group.causal.begin_plan(group.me)
+        begin(group, now, out)
+        if not closing:
+            out.multicast(Begun(group.tell_length(), plan.number))
+        if group.due is None and not closing:
+            submit_again(group, now, out)
+
+
+def begin(group: Group, now: Now, out: Out) -> None:
+    """Let the ordering protocol begin, with the roles that the order says; and hear what has come for it."""
+    group.ordering_runs = True
+    group.order(ViewInstalled(group.view, group.log.roles.actives), now, out)
+    if group.flushing:
+        group.order(Flush(), now, out)
+    early, group.early = group.early, []
+    for sender, number, message in early:
+        receive(group, sender, number, message, now, out)
+
+
+def submit_again(group: Group, now: Now, out: Out) -> None:
+    """What of this site the old protocol has not ordered is multicast under the new one."""
+    for id, bundle in sorted(group.outstanding.items()):
+        if bundle.level < Level.AGREED:
+            continue
+        if group.log.sessions.is_new(bundle, ordered=True):
+            group.submit(bundle, now, out)
+        else:
+            del group.outstanding[id]
+
+
+def receive(group: Group, sender: SiteId, number: int, message: Any, now: Now, out: Out) -> None:
+    """A message of the ordering protocol of some plan has come."""
+    current = group.plan.number
+    if number < current:
+        to_retired(group, number, FromBelow(sender, message), now, out)
+    elif number == current and group.ordering_runs and group.due is None:
+        group.ordering.handle(FromBelow(sender, message), now, OrderingOut(group, out))
+    else:
+        group.early.append((sender, number, message))
+
+
+def on_timer(group: Group, build: int, key: TimerKey, now: Now, out: Out) -> None:
+    """A timer of an ordering protocol that is or was in use."""
+    if build == group.build:
+        group.order(TimerFired(key), now, out)
+        return
+    for retired in group.retired:
+        if retired.build == build:
+            handle_retired(group, retired, TimerFired(key), now, out)
+
+
+def to_retired(group: Group, number: int, event: Event, now: Now, out: Out) -> None:
+    for retired in group.retired:
+        if retired.plan == number:
+            handle_retired(group, retired, event, now, out)
+
+
+def handle_retired(group: Group, retired: Retired, event: Event, now: Now, out: Out) -> None:
+    retired.ordering.handle(event, now, OrderingOut(group, out, retired))
+
+
+def on_begun(group: Group, member: SiteId, number: int) -> None:
+    """A member has gone over: once all have, nobody needs what was before."""
+    group.gone_over[member] = number
+    least = min(group.gone_over.get(each, 0) for each in group.view.members)
+    group.retired = [retired for retired in group.retired if retired.plan >= least]
+
+
+def begin_view(group: Group) -> None:
+    """Whatever was in use in the view before is over."""
+    group.retired.clear()
+    group.gone_over.clear()
+    group.due = None

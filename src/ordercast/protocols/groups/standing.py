@@ -1,0 +1,50 @@
+"""How far a site has ordered: what it tells others by itself, what it makes of theirs, and what it waits for.
+
+`group` is the `SiteGroup` whose state this reads.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ordercast.core.deliveries import Diverged
+from ordercast.core.effects import Out
+from ordercast.core.ids import SiteId
+from ordercast.core.layer import Waiting
+from ordercast.protocols.groups.messages import Standing
+
+if TYPE_CHECKING:
+    from ordercast.protocols.groups.site_group import SiteGroup
+
+    Group = SiteGroup[Any]
+
+
+def tell(group: Group, out: Out) -> None:
+    """To each member by itself: this need not be kept for members that miss it."""
+    digest = group.log.digest_at(group.log.final)
+    standing = Standing(group.tell_length(), group.log.final, -1 if digest is None else digest)
+    for member in group.view.members:
+        if member != group.me:
+            out.send(member, standing)
+
+
+def compare(group: Group, sender: SiteId, final: int, digest: int, out: Out) -> None:
+    """The order digest: the same final order must give the same at every site."""
+    if digest < 0 or not group.aligned or final > group.log.final:
+        return
+    mine = group.log.digest_at(final)
+    if mine is not None and mine != digest:
+        out.deliver(group.me, Diverged(final, sender))
+
+
+def waiting_for(group: Group) -> Waiting | None:
+    """What holds the group up here."""
+    if group.me in group.view.members and not group.aligned:
+        return Waiting("the order before this view, from", group.view.members[0])
+    if group.outstanding and group.me not in group.view.members:
+        return Waiting("a view of which it is a member, with", group.view.members[0])
+    slowest = min(group.finality.lengths, key=lambda member: (group.finality.lengths[member], member))
+    if group.log.final < group.log.length:
+        return Waiting(f"word that it has ordered up to position {group.log.length} from", slowest)
+    waiting: Waiting | None = group.ordering.waiting_for()
+    return waiting
