@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import click
 
-from bench import client, detectors, simulator, stack, wan
+from bench import client, detectors, durability, log, simulator, stack, wan
 
 BENCHMARKS = {
     "client": client.command,
     "detectors": detectors.command,
+    "durability": durability.command,
+    "log": log.command,
     "simulator": simulator.command,
     "stack": stack.command,
     "wan": wan.command,

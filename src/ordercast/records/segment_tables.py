@@ -137,7 +137,7 @@ def _columns_by_row(logged: Sequence[LoggedEntry], count: int) -> dict[str, Any]
 def _facts(logged: LoggedEntry) -> dict[str, Any]:
     """What is to be said of an entry, by column."""
     entry = logged.entry
-    facts = {"entry": entry.position, "wall_us": logged.wall_us, "digest": entry.digest}
+    facts: dict[str, Any] = {"entry": entry.position, "wall_us": logged.wall_us, "digest": entry.digest}
     content = entry.content
     return facts | (_bundle_facts(content) if isinstance(content, Bundle) else _control_facts(content))
 

@@ -25,12 +25,13 @@ CHECKPOINT_BYTES = 8 << 20
 TABLES = """
 CREATE TABLE entries (position INTEGER PRIMARY KEY, end INTEGER NOT NULL, wall_us INTEGER NOT NULL,
                       check_sum INTEGER NOT NULL, entry BLOB NOT NULL);
-CREATE TABLE standing (one INTEGER PRIMARY KEY CHECK (one = 1), lives INTEGER NOT NULL, final INTEGER NOT NULL);
+CREATE TABLE standing (one INTEGER PRIMARY KEY CHECK (one = 1), lives INTEGER NOT NULL, final INTEGER NOT NULL,
+                       touched INTEGER NOT NULL);
 CREATE TABLE saved (key TEXT PRIMARY KEY, value BLOB NOT NULL);
 CREATE TABLE holes (start INTEGER PRIMARY KEY, stop INTEGER NOT NULL);
 CREATE TABLE segments (first INTEGER PRIMARY KEY, stop INTEGER NOT NULL, file TEXT NOT NULL, bytes INTEGER NOT NULL,
                        newest_wall_us INTEGER NOT NULL);
-INSERT INTO standing VALUES (1, 0, 0);
+INSERT INTO standing VALUES (1, 0, 0, 0);
 """
 
 
@@ -73,10 +74,22 @@ def transaction(connection: sqlite3.Connection) -> Iterator[None]:
         raise
 
 
+REFUSED = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_WRITE, sqlite3.SQLITE_IOERR_SHMSIZE)
+"""Nothing was written, and may be later. After any other error, a failed sync above all, what the operating system
+says about the file cannot be relied on until it is opened again."""
+
+
+def is_refused(error: sqlite3.Error) -> bool:
+    """Whether the disk takes no more."""
+    return getattr(error, "sqlite_errorcode", None) in REFUSED  # errors of the Python module itself have no code
+
+
 @contextmanager
-def failing_to_open(path: Path) -> Iterator[None]:
-    """Errors of the database in one line."""
+def in_one_line(path: Path) -> Iterator[None]:
+    """Errors of the database as `NotFit`, with what to do."""
     try:
         yield
-    except sqlite3.DatabaseError as error:
-        raise NotFit(f"{path}: cannot be opened ({error}); free some space, or restore it from a copy") from error
+    except sqlite3.Error as error:
+        if is_refused(error):
+            raise NotFit(f"{path}: the disk takes no more ({error}); free some space") from error
+        raise NotFit(f"{path}: cannot be used ({error}); check that it is whole and may be written") from error

@@ -5,7 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from ordercast.core.errors import NotFit
@@ -81,4 +81,5 @@ def _sync(path: Path, flags: int) -> None:
 
 def remove(path: Path) -> None:
     """The file is gone, sooner or later also from the disk."""
-    path.unlink(missing_ok=True)
+    with suppress(FileNotFoundError):
+        os.unlink(path)

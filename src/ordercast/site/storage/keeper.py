@@ -6,6 +6,7 @@ is off the list, durably, before its file goes. So a file that is not listed cou
 
 from __future__ import annotations
 
+import sqlite3
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -19,7 +20,7 @@ from ordercast.site.storage.files import remove, written_durably
 from ordercast.site.storage.options import LogOptions
 from ordercast.site.storage.reader import Reader, TailRow
 from ordercast.site.storage.requests import Drop, Seal, Segment
-from ordercast.site.storage.store import Standing
+from ordercast.site.storage.writer import Writer
 
 LOOK_S = 1.0
 """How often to look whether there is something to do."""
@@ -29,25 +30,23 @@ class Keeper:
     """Runs in a thread of its own, or turn by turn."""
 
     def __init__(
-        self,
-        directory: Path,
-        reader: Reader,
-        options: LogOptions,
-        now: Callable[[], Now],
-        ask: Callable[[Seal | Drop], None],
-        standing: Callable[[], Standing],
+        self, directory: Path, reader: Reader, writer: Writer, options: LogOptions, now: Callable[[], Now]
     ) -> None:
         self.trouble = ""
-        """Why the last attempt to seal has failed; it is repeated."""
+        """Why the last attempt to seal or to drop has failed; it is repeated."""
+        self.on_dropped: Callable[[Segment], None] = lambda segment: None
+        """Called before a segment's file goes."""
         self._segments = directory / SEGMENTS
         self._reader = reader
+        self._writer = writer
         self._options = options
         self._now = now
-        self._ask = ask
-        self._standing = standing
         self._asked = False
+        self._going: list[Segment] = []
+        """Off the list; their files are not gone yet."""
         self._wake = threading.Event()
         self._closing = False
+        writer.on_kept = self._on_kept
 
     def run(self) -> None:
         """Until `stop`."""
@@ -67,27 +66,33 @@ class Keeper:
         if self._asked:
             return
         try:
+            self._remove_files()
             request = self._seal() or self._drop()
             self.trouble = ""
-        except (OSError, NotFit) as error:
+        except (OSError, NotFit, sqlite3.Error) as error:
             self.trouble = str(error)
             return
         if request is not None:
             self._asked = True
-            self._ask(request)
+            self._writer.ask(request)
 
-    def on_kept(self, request: Seal | Drop) -> None:
-        """The writer has done it."""
+    def _remove_files(self) -> None:
+        while self._going:
+            self.on_dropped(self._going[-1])
+            remove(self._segments / self._going[-1].file)
+            self._going.pop()
+
+    def _on_kept(self, request: Seal | Drop) -> None:
+        """The writer has done it. Called by its thread."""
         if isinstance(request, Drop):
-            for segment in request.segments:
-                remove(self._segments / segment.file)
+            self._going.extend(request.segments)
         self._asked = False
         self._wake.set()
 
     # --- sealing ---
 
     def _seal(self) -> Seal | None:
-        final = self._standing().final
+        final = self._writer.standing.final
         positions, size, oldest_us = self._reader.tail_below(final)
         options = self._options
         aged_us = self._now().wall_us - oldest_us
@@ -111,7 +116,7 @@ class Keeper:
 
     def _drop(self) -> Drop | None:
         """The oldest, while there is too much or they are too old, and the next life does not need them."""
-        base = self._standing().base
+        base = self._writer.standing.base
         segments = self._reader.segments()
         kept_bytes = sum(segment.bytes for segment in segments)
         dropped: list[Segment] = []

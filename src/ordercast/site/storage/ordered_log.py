@@ -14,7 +14,7 @@ import msgspec
 from ordercast.core.entries import Entry
 from ordercast.core.errors import NotFit
 from ordercast.core.events import Now
-from ordercast.site.storage.database import FILE, SEGMENTS, failing_to_open
+from ordercast.site.storage.database import FILE, SEGMENTS, in_one_line
 from ordercast.site.storage.files import lock, make_directory, sync_directory
 from ordercast.site.storage.keeper import Keeper
 from ordercast.site.storage.options import LogOptions
@@ -47,16 +47,16 @@ class OrderedLog:
             stack.callback(os.close, lock(directory))
             store = Store(directory)
             stack.callback(store.close)
-            with failing_to_open(directory / FILE):
-                self._reader = Reader(directory)
+            with in_one_line(directory / FILE):
+                self._reader, keepers = Reader(directory), Reader(directory)
                 stack.callback(self._reader.close)
+                stack.callback(keepers.close)
                 sync_directory(directory)
                 self.recovered: RecoveredLog = recover(directory, store, self._reader)
             self._held = stack.pop_all()
-        self._store = store
         self._writer = Writer(store, options, now)
-        self._keeper = Keeper(directory, self._reader, options, now, self._writer.ask, lambda: store.standing)
-        self._writer.on_kept = self._keeper.on_kept
+        self._keeper = Keeper(directory, keepers, self._writer, options, now)
+        self._keeper.on_dropped = self._reader.forget
         self._threads: list[threading.Thread] = []
         self._next = store.standing.end
         """Where the next entry goes, once all that is asked for is done."""
@@ -166,12 +166,12 @@ class OrderedLog:
     @property
     def end(self) -> int:
         """The position after the last entry that can be read."""
-        return self._store.standing.end
+        return self._writer.standing.end
 
     @property
     def final(self) -> int:
         """Everything that can be read below this position is the same at every site, for ever."""
-        return self._store.standing.final
+        return self._writer.standing.final
 
     @property
     def earliest(self) -> int:

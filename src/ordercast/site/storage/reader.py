@@ -14,7 +14,7 @@ from msgspec import Struct
 from ordercast.core.entries import Entry
 from ordercast.core.errors import NotFit
 from ordercast.records.segments import SegmentFile
-from ordercast.site.storage.database import FILE, SEGMENTS, connect
+from ordercast.site.storage.database import FILE, SEGMENTS, connect, in_one_line
 from ordercast.site.storage.errors import Hole, Retained
 from ordercast.site.storage.requests import Segment
 
@@ -68,7 +68,7 @@ class Reader:
 
     def read(self, start: int, stop: int, limit_bytes: int) -> Chunk:
         """Entries from the one that holds `start` on, below `stop`, the first of them whatever its size."""
-        with self._lock:
+        with self._lock, in_one_line(self._path):
             while True:
                 with self._snapshot():
                     found = self._from_tail(start, stop, limit_bytes)
@@ -119,6 +119,13 @@ class Reader:
         except (Retained, Hole):
             return None
         return chunk.entries[0].digest if chunk.entries and chunk.end == position else None
+
+    def forget(self, segment: Segment) -> None:
+        """Its file is going."""
+        with self._lock:
+            file = self._open.pop(segment.file, None)
+            if file is not None:
+                file.close()
 
     # --- what there is ---
 

@@ -64,9 +64,11 @@ def _check_segments(segments: Path, reader: Reader) -> None:
 
 
 def _check_whole(path: Path, reader: Reader) -> None:
-    """Every position from the first on is in one place: a segment, a hole, or the tail."""
-    pieces = [(segment.first, segment.stop) for segment in reader.segments()]
-    pieces = sorted([*pieces, *reader.holes(), *reader.tail_runs()])
+    """Every position that is kept is in one place: a segment, a hole, or the tail."""
+    earliest, _ = reader.bounds()
+    segments = [(segment.first, segment.stop) for segment in reader.segments()]
+    holes = [hole for hole in reader.holes() if hole[0] >= earliest]
+    pieces = sorted([*segments, *holes, *reader.tail_runs()])
     for (_, before), (begin, _) in pairwise(pieces):
         if begin != before:
             what = f"{before} to {begin - 1} are missing" if begin > before else f"{begin} to {before - 1} are doubled"

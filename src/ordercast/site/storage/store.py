@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Struct
 
 from ordercast.protocols.groups.saved import Saved
-from ordercast.site.storage.database import FILE, connect, create_or_check, failing_to_open, transaction
+from ordercast.site.storage.database import FILE, connect, create_or_check, in_one_line, transaction
 from ordercast.site.storage.requests import Append, Drop, Finalize, Request, RestartAt, Save, Seal, Truncate
 
 GROUP_KEY = "0/group"
@@ -34,11 +34,13 @@ class Store:
 
     def __init__(self, directory: Path) -> None:
         self.path = directory / FILE
-        with failing_to_open(self.path):
+        with in_one_line(self.path):
             self.connection = connect(self.path)
             create_or_check(self.connection, self.path)
             self.standing = self._standing()
         self._synchronous = ""
+        self._unsynced = True
+        """Whether something may be committed that is not on disk."""
 
     def close(self) -> None:
         """Copy what is in the write-ahead log into the file."""
@@ -49,13 +51,18 @@ class Store:
         self._set_synchronous("FULL" if sync else "NORMAL")
         with transaction(self.connection):
             standing = _Batch(self.connection, self.standing).perform(requests)
+            if sync and self._unsynced:
+                self._touch()
         self.standing = standing
+        self._unsynced = not sync
 
     def sync(self) -> None:
-        """Force what is committed to the disk: a transaction that is synced syncs those before it."""
-        self._set_synchronous("FULL")
-        with transaction(self.connection):
-            self.connection.execute("UPDATE standing SET final = final")
+        """Force what is committed to the disk."""
+        self.commit((), sync=True)
+
+    def _touch(self) -> None:
+        """A transaction that is synced syncs those before it; one that changes nothing is not even written."""
+        self.connection.execute("UPDATE standing SET touched = touched + 1")
 
     def checkpoint(self) -> None:
         """Copy what is in the write-ahead log into the file, so that it can begin anew."""
@@ -63,7 +70,7 @@ class Store:
 
     def begin_life(self) -> int:
         """The number of this life of the site, from 0; on disk."""
-        with failing_to_open(self.path):
+        with in_one_line(self.path):
             self._set_synchronous("FULL")
             with transaction(self.connection):
                 _undo_unfinished_restarts(self.connection, self.standing.base)

@@ -9,19 +9,15 @@ from collections.abc import Callable
 from queue import Empty, SimpleQueue
 
 from ordercast.core.events import Now
-from ordercast.site.storage.database import CHECKPOINT_BYTES, PAGE_BYTES
+from ordercast.site.storage.database import CHECKPOINT_BYTES, PAGE_BYTES, is_refused
 from ordercast.site.storage.options import LogOptions
 from ordercast.site.storage.requests import Append, Drop, Request, Save, Seal
-from ordercast.site.storage.store import Store
+from ordercast.site.storage.store import Standing, Store
 
 BATCH_BYTES = 4 << 20
 """No more than about so much goes into one transaction."""
 
 IDLE_S = 3600.0
-
-REFUSED = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_WRITE, sqlite3.SQLITE_IOERR_SHMSIZE)
-"""Nothing was written, and may be later. After any other error, a failed sync above all, what the operating system
-says about the file cannot be relied on until it is opened again."""
 
 
 class LogState(enum.StrEnum):
@@ -60,6 +56,11 @@ class Writer:
         self._unchecked_bytes = 0
 
     # --- for others ---
+
+    @property
+    def standing(self) -> Standing:
+        """Where the log stands, as far as it is committed."""
+        return self._store.standing
 
     def ask(self, request: Request) -> None:
         """Put it on the queue."""
@@ -146,7 +147,7 @@ class Writer:
         try:
             self._store.checkpoint()
         except sqlite3.Error as error:
-            if _code(error) not in REFUSED:
+            if not is_refused(error):
                 self._on_error(error)
 
     def _tell(self, durable: int) -> None:
@@ -180,7 +181,7 @@ class Writer:
     def _on_error(self, error: sqlite3.Error) -> None:
         """Nothing of the batch has been written."""
         path = self._store.path
-        if _code(error) in REFUSED:
+        if is_refused(error):
             self._enter(LogState.FULL, f"{path}: the disk takes no more ({error}); free some space")
         else:
             self._enter(
@@ -200,8 +201,3 @@ class Writer:
         """Before a full disk is tried again."""
         with self.changed:
             self.changed.wait_for(lambda: self._closing, self._options.retry_ms / 1e3)
-
-
-def _code(error: sqlite3.Error) -> int | None:
-    """SQLite's own number of an error; the module's errors have none."""
-    return getattr(error, "sqlite_errorcode", None)
