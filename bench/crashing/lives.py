@@ -58,7 +58,7 @@ def crashes(seed: int) -> Iterator[Crash]:
     picks = random.Random(seed)
     options = LogOptions(
         fsync=picks.choice(POLICIES),
-        segment_positions=picks.choice((3, 10, 1000)),
+        segment_positions=picks.choice((1, 3, 10, 1000)),
         segment_age_s=1e9,
         retention_bytes=picks.choice((None, 1, 20_000)),
     )

@@ -101,7 +101,7 @@ class _Shim:
 
     def _on_open(self, vfs: int, name: int | None, file: int, flags: int, out: int | None) -> int:
         if name is None or not flags & RECORDED_KINDS:
-            return self._open(ctypes.addressof(self._original.contents), name, file, flags, out)
+            return int(self._open(ctypes.addressof(self._original.contents), name, file, flags, out))
         path = Path(ctypes.string_at(name).decode())
         code = self._watcher.on_open(path, bool(flags & SYNCS_DIRECTORY))
         code = code or self._open(ctypes.addressof(self._original.contents), name, file, flags, out)
@@ -151,7 +151,7 @@ class _Shim:
     def _on_delete(self, vfs: int, name: int, syncs_directory: int) -> int:
         path = Path(ctypes.string_at(name).decode())
         code = self._watcher.on_delete(path, bool(syncs_directory)) if path.exists() else OK
-        return code or self._delete(ctypes.addressof(self._original.contents), name, syncs_directory)
+        return code or int(self._delete(ctypes.addressof(self._original.contents), name, syncs_directory))
 
 
 @contextmanager

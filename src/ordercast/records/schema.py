@@ -30,6 +30,17 @@ def schema_of(record: type[Struct]) -> Any:
     return pa.schema([_field(name, annotation) for name, annotation in typing.get_type_hints(record).items()])
 
 
+def mismatch(found: Any, expected: Any, what: str) -> str | None:
+    """In words, the first column in which a table is not what it should be; None if it is `what`."""
+    for field in expected:
+        if field.name not in found.names:
+            return f"is no {what}: it has no column {field.name!r}"
+        if not found.field(field.name).equals(field):
+            return f"column {field.name!r} is {found.field(field.name)}, expected {field}"
+    foreign = next((name for name in found.names if name not in expected.names), None)
+    return None if foreign is None else f"has a column {foreign!r} that no {what} has"
+
+
 def _field(name: str, annotation: Any) -> Any:
     import pyarrow as pa
 

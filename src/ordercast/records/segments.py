@@ -16,6 +16,7 @@ import msgspec
 
 from ordercast.core.entries import Entry
 from ordercast.core.errors import NotFit
+from ordercast.records.schema import mismatch
 from ordercast.records.segment_tables import LoggedEntry, entries_of, segment_schema, table_of
 
 GROUP_BYTES = 1 << 20
@@ -57,7 +58,8 @@ class SegmentFile:
         self.path = path
         with self._failing_to_read():
             self._file = parquet.ParquetFile(path, page_checksum_verification=True)
-        self._check_schema()
+        if reason := mismatch(self._file.schema_arrow, segment_schema(), "segment"):
+            raise BadSegment(path, reason)
         metadata = self._file.metadata
         counts = [metadata.row_group(index).num_rows for index in range(metadata.num_row_groups)]
         self._starts = list(accumulate(counts, initial=first))
@@ -83,12 +85,6 @@ class SegmentFile:
 
     def close(self) -> None:
         self._file.close()
-
-    def _check_schema(self) -> None:
-        found = self._file.schema_arrow
-        if not found.equals(segment_schema()):
-            names = [field.name for field in segment_schema() if field.name not in found.names]
-            raise BadSegment(self.path, f"is no segment of this version: {names[0] if names else 'a column'} differs")
 
     @contextmanager
     def _failing_to_read(self) -> Iterator[None]:

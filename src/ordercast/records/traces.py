@@ -18,7 +18,7 @@ import msgspec
 
 from ordercast.core.errors import NotFit, WrongUse
 from ordercast.core.trace import TraceRecord
-from ordercast.records.schema import trace_schema
+from ordercast.records.schema import mismatch, trace_schema
 
 ROWS_PER_GROUP = 1 << 16
 """How many records are held before they are written."""
@@ -179,20 +179,10 @@ def opened(path: Path) -> Iterator[Any]:
 
     try:
         with parquet.ParquetFile(path, page_checksum_verification=True) as file:
-            _check_columns(path, file.schema_arrow)
+            if reason := mismatch(file.schema_arrow, trace_schema(), "trace"):
+                raise BadTraceFile(path, reason)
             yield file
     except (OSError, pa.ArrowException, UnicodeDecodeError) as error:
         raise BadTraceFile(path, f"is torn, or no Parquet file ({str(error).splitlines()[0]})") from error
     except msgspec.ValidationError as error:
         raise BadTraceFile(path, f"holds something that is no trace record ({error})") from error
-
-
-def _check_columns(path: Path, found: Any) -> None:
-    expected = trace_schema()
-    for field in expected:
-        if field.name not in found.names:
-            raise BadTraceFile(path, f"is no trace: it has no column {field.name!r}")
-        if not found.field(field.name).equals(field):
-            raise BadTraceFile(path, f"column {field.name!r} is {found.field(field.name)}, expected {field}")
-    if foreign := [name for name in found.names if name not in expected.names]:
-        raise BadTraceFile(path, f"has a column {foreign[0]!r} that no trace has")

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from bench.crashing.lives import CRASHES_PER_LIFE, LIVES_PER_SITE, Violation, crashes
 
-from ordercast.site.storage import files, ordered_log
+from ordercast.site.storage import files
 from ordercast.site.storage.keeper import Keeper
 from ordercast.site.storage.store import Store
 
@@ -55,10 +55,10 @@ def dropped_at_once(self: Keeper) -> Any:
 drop = Keeper._drop
 
 
-def not_durable_to_begin_with(self: Store) -> int:
-    with ordered_log.in_one_line(self.path):
-        self._set_synchronous("NORMAL")
-        self.connection.execute("UPDATE standing SET lives = lives + 1")
+def unsynced_life(self: Store) -> int:
+    """The number of a life is given out before it is on disk."""
+    self.connection.execute("PRAGMA synchronous = NORMAL")
+    self.connection.execute("UPDATE standing SET lives = lives + 1")
     (lives,) = self.connection.execute("SELECT lives FROM standing").fetchone()
     return int(lives) - 1
 
@@ -68,7 +68,7 @@ def not_durable_to_begin_with(self: Store) -> int:
     [
         (Store, "_set_synchronous", never_synced, "durable are found|again, after life"),
         (Store, "_touch", untouched, "durable are found"),
-        (Store, "begin_life", not_durable_to_begin_with, "again, after life|positions up to"),
+        (Store, "begin_life", unsynced_life, "again, after life|positions up to"),
         (files, "sync_file", lambda path: None, "is torn|positions"),
         (files, "sync_directory", lambda path: None, "is listed and not there"),
         (Keeper, "_drop", dropped_at_once, "is listed and not there|again|positions"),

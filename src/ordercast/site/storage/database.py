@@ -26,12 +26,12 @@ TABLES = """
 CREATE TABLE entries (position INTEGER PRIMARY KEY, end INTEGER NOT NULL, wall_us INTEGER NOT NULL,
                       check_sum INTEGER NOT NULL, entry BLOB NOT NULL);
 CREATE TABLE standing (one INTEGER PRIMARY KEY CHECK (one = 1), lives INTEGER NOT NULL, final INTEGER NOT NULL,
-                       touched INTEGER NOT NULL);
+                       dropped INTEGER NOT NULL, touched INTEGER NOT NULL);
 CREATE TABLE saved (key TEXT PRIMARY KEY, value BLOB NOT NULL);
 CREATE TABLE holes (start INTEGER PRIMARY KEY, stop INTEGER NOT NULL);
 CREATE TABLE segments (first INTEGER PRIMARY KEY, stop INTEGER NOT NULL, file TEXT NOT NULL, bytes INTEGER NOT NULL,
                        newest_wall_us INTEGER NOT NULL);
-INSERT INTO standing VALUES (1, 0, 0, 0);
+INSERT INTO standing VALUES (1, 0, 0, 0, 0);
 """
 
 

@@ -17,6 +17,7 @@ from ordercast.records.segments import SegmentFile
 from ordercast.site.storage.database import FILE, SEGMENTS, connect, in_one_line
 from ordercast.site.storage.errors import Hole, Retained
 from ordercast.site.storage.requests import Segment
+from ordercast.site.storage.store import end_of
 
 OPEN_SEGMENTS_MAX = 4
 
@@ -135,11 +136,9 @@ class Reader:
             return self._bounds()
 
     def _bounds(self) -> tuple[int, int]:
-        begin, end = self._one("SELECT min(position), max(end) FROM entries")
-        first, stop = self._one("SELECT min(first), max(stop) FROM segments")
-        (hole,) = self._one("SELECT max(stop) FROM holes")
-        last = max(end or 0, stop or 0, hole or 0)
-        return min((each for each in (begin, first) if each is not None), default=last), last
+        begins = [self._one(f"SELECT {each}")[0] for each in ("min(position) FROM entries", "min(first) FROM segments")]
+        end = end_of(self._connection)
+        return min((begin for begin in begins if begin is not None), default=end), end
 
     def segments(self) -> tuple[Segment, ...]:
         """Those listed, in order."""

@@ -91,7 +91,7 @@ class Store:
     def _standing(self) -> Standing:
         (final,) = self.connection.execute("SELECT final FROM standing").fetchone()
         group = self.saved().get(GROUP_KEY)
-        end = _end(self.connection)
+        end = end_of(self.connection)
         return Standing(end, min(final, end), 0 if group is None else base_of(group))
 
 
@@ -143,6 +143,7 @@ class _Batch:
             case Drop(segments=segments):
                 for segment in segments:
                     self._execute("DELETE FROM segments WHERE first = ?", (segment.first,))
+                    self._execute("UPDATE standing SET dropped = ?", (segment.stop,))
             case _:
                 assert_never(request)
 
@@ -169,11 +170,10 @@ class _Batch:
         self._standing.end = self._standing.final = position
 
 
-def _end(connection: sqlite3.Connection) -> int:
+def end_of(connection: sqlite3.Connection) -> int:
     """The next position."""
-    query = "SELECT max(0, ifnull((SELECT max(end) FROM entries), 0), ifnull((SELECT max(stop) FROM segments), 0), "
-    (end,) = connection.execute(query + "ifnull((SELECT max(stop) FROM holes), 0))").fetchone()
-    return int(end)
+    ends = ("max(end) FROM entries", "max(stop) FROM segments", "max(stop) FROM holes", "dropped FROM standing")
+    return max(connection.execute(f"SELECT {each}").fetchone()[0] or 0 for each in ends)
 
 
 def _undo_unfinished_restarts(connection: sqlite3.Connection, base: int) -> None:
