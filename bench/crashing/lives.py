@@ -188,7 +188,7 @@ def _is_as_expected(log: OrderedLog, found: list[Entry], expected: Expected) -> 
         (log.end, log.final, recovered.final) == (expected.end, expected.final, expected.final)
         and recovered.saved == dict(expected.saved)
         and found == [entry for entry in expected.entries if entry.position >= earliest]
-        and list(recovered.entries) == [entry for entry in expected.entries if entry.position >= expected.base]
+        and list(recovered.entries) == [entry for entry in expected.entries if entry.end > expected.base]
     )
 
 

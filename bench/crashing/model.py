@@ -7,14 +7,17 @@ import random
 import msgspec
 from msgspec import Struct
 
+from ordercast.core import canonical
 from ordercast.core.entries import Content, Entry, RoleChange
 from ordercast.core.ids import SiteId, ViewId, pack_message_id
 from ordercast.core.messages import Author, Bundle
 from ordercast.core.views import View
+from ordercast.protocols.groups.building import needed_from
 from ordercast.protocols.groups.log import Base, Sessions
+from ordercast.protocols.groups.members import Members
+from ordercast.protocols.groups.participants import SavedMembers
 from ordercast.protocols.groups.saved import Saved
 from ordercast.site.storage.requests import Asked, Finalize, RestartAt, Save, Truncate
-from ordercast.site.storage.store import GROUP_KEY
 
 BODY_BYTES_MAX = 3000
 """Some entries take more than a page."""
@@ -65,13 +68,10 @@ class Expected(Struct, frozen=True):
                 raise AssertionError(f"not in a workload: {request}")
 
     def _saving(self, key: str, value: bytes) -> Expected:
-        saved = tuple(sorted({**dict(self.saved), key: value}.items()))
-        taken_over = msgspec.structs.replace(self, saved=saved)
-        if key != GROUP_KEY:
-            return taken_over
-        base = msgspec.msgpack.decode(value, type=Saved).base.position
+        saved = {**dict(self.saved), key: value}
+        base = needed_from(saved)
         before = self.before if self.before is not None and self.before[0] > base else None
-        return msgspec.structs.replace(taken_over, base=base, before=before)
+        return msgspec.structs.replace(self, saved=tuple(sorted(saved.items())), base=base, before=before)
 
 
 class Workload:
@@ -81,30 +81,35 @@ class Workload:
         self._picks = picks
         self._life = life
         self._sequence = 0
+        self._following: RestartAt | None = None
+        """A snapshot, once the participants have saved that they begin with it."""
         self.states = [expected]
         """After each request, from before the first on."""
 
     def next(self) -> Asked | Entry:
         """One more."""
         now = self.states[-1]
-        pick = self._picks.random()
-        request: Asked | Entry
-        if now.before is not None and pick < 0.3:
-            request = Save(GROUP_KEY, _saved(now.before[0]))
-        elif pick < 0.60:
-            request = self._entry(now)
-        elif pick < 0.80:
-            request = Finalize(self._boundary(now, now.final))
-        elif pick < 0.86:
-            request = Truncate(self._boundary(now, now.final))
-        elif pick < 0.93:
-            request = Save(self._picks.choice(("1/acceptor", "0/ordering/x")), self._bytes(200))
-        elif pick < 0.97:
-            request = Save(GROUP_KEY, _saved(now.final if now.before is None else now.base))
-        else:
-            request = RestartAt(now.end + self._picks.randint(1, 20))
+        request = self._following or self._draw(now, self._picks.random())
+        self._following = None
         self.states.append(now.after(request))
         return request
+
+    def _draw(self, now: Expected, pick: float) -> Asked | Entry:
+        if now.before is not None and pick < 0.3:
+            return saved_by_group(now.before[0])
+        if pick < 0.60:
+            return self._entry(now)
+        if pick < 0.80:
+            return Finalize(self._boundary(now, now.final))
+        if pick < 0.86:
+            return Truncate(self._boundary(now, now.final))
+        if pick < 0.92 or (pick < 0.97 and now.before is not None):
+            return Save(self._picks.choice(("acceptor", "ordering/x")), self._bytes(200))
+        if pick < 0.97:
+            return self._picks.choice((saved_by_group, saved_by_participants))(now.final)
+        position = now.end + self._picks.randint(1, 20)
+        self._following = RestartAt(position)
+        return saved_by_participants(position)
 
     def _boundary(self, now: Expected, least: int) -> int:
         """Where an entry ends, or begins."""
@@ -130,5 +135,11 @@ class Workload:
         return Entry(now.end, now.end + count, content, self._picks.getrandbits(60))
 
 
-def _saved(base: int) -> bytes:
-    return msgspec.msgpack.encode(Saved(Base(base), Sessions(), {}))
+def saved_by_group(base: int) -> Save:
+    """What a site group saves, as far as the log is concerned: its next life begins there ..."""
+    return Save("group", msgspec.msgpack.encode(Saved(Base(base), Sessions(), {})))
+
+
+def saved_by_participants(position: int) -> Save:
+    """... and so do the participants above it. The log is needed from the lower of the two on."""
+    return Save("participants", canonical.encode(SavedMembers(position, Members())))

@@ -141,7 +141,7 @@ class _Shim:
 
         def on_close(file: int) -> int:
             del paths[file]
-            return close(file)
+            return int(close(file))
 
         copy.write = self._kept(_Write(on_write))
         copy.truncate = self._kept(_Truncate(on_truncate))

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import msgspec
+from bench.crashing.model import saved_by_group, saved_by_participants
 
 from ordercast.core.entries import Content, Entry, RoleChange
 from ordercast.core.ids import SiteId, ViewId, pack_message_id
 from ordercast.core.messages import Author, Bundle, Level
 from ordercast.core.views import View
-from ordercast.protocols.groups.log import Base, Log, Sessions
-from ordercast.protocols.groups.saved import Saved
+from ordercast.protocols.groups.log import Base, Log
 from ordercast.site.storage.ordered_log import OrderedLog
 
 
@@ -47,9 +46,10 @@ def mixed(start: int = 0) -> list[Entry]:
     )
 
 
-def saved_base(position: int) -> bytes:
-    """What the site group saves under the key `0/group`."""
-    return msgspec.msgpack.encode(Saved(Base(position), Sessions(), {}))
+def save_base(log: OrderedLog, position: int) -> None:
+    """As if the next life needed the log from there on."""
+    for save in (saved_by_participants(position), saved_by_group(position)):
+        log.save(save.key, save.value)
 
 
 def read_all(log: OrderedLog, start: int = 0) -> Iterator[Entry]:

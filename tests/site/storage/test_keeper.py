@@ -14,7 +14,7 @@ from ordercast.site.storage import files
 from ordercast.site.storage.errors import Hole, Retained
 from ordercast.site.storage.options import LogOptions
 from ordercast.site.storage.ordered_log import OrderedLog
-from tests.site.storage.entries import messages, mixed, read_all, saved_base
+from tests.site.storage.entries import messages, mixed, read_all, save_base
 
 HOUR_US = 3_600_000_000
 
@@ -41,7 +41,7 @@ class Site:
             self.log.turn()
 
     def needs_from(self, base: int) -> None:
-        self.log.save("0/group", saved_base(base))
+        save_base(self.log, base)
         self.turn()
 
     def again(self) -> None:

@@ -11,7 +11,7 @@ from ordercast.core.errors import NotFit
 from ordercast.site.storage.errors import Hole, Retained
 from ordercast.site.storage.options import Fsync, LogOptions
 from ordercast.site.storage.ordered_log import OrderedLog
-from tests.site.storage.entries import entries, messages, mixed, read_all, saved_base, view
+from tests.site.storage.entries import entries, messages, mixed, read_all, save_base, view
 
 WAIT_S = 60.0
 
@@ -41,7 +41,7 @@ def test_the_next_life_finds_everything(tmp_path: Path, fsync: Fsync) -> None:
     for entry in mixed():
         log.append(entry)
     log.finalize(5)
-    log.save("1/acceptor", b"promise")
+    log.save("acceptor", b"promise")
     log.close()
     log = OrderedLog.open(tmp_path, options)
     recovered = log.recovered
@@ -49,7 +49,7 @@ def test_the_next_life_finds_everything(tmp_path: Path, fsync: Fsync) -> None:
     assert recovered.incarnation == 1
     assert recovered.entries == tuple(mixed())
     assert recovered.final == 5
-    assert recovered.saved == {"1/acceptor": b"promise"}
+    assert recovered.saved == {"acceptor": b"promise"}
 
 
 def test_the_host_is_told_what_is_durable(log: OrderedLog) -> None:
@@ -102,7 +102,7 @@ def test_recovery_begins_where_the_group_has_saved_that_it_does(tmp_path: Path) 
     for entry in messages(10):
         log.append(entry)
     log.finalize(8)
-    log.save("0/group", saved_base(4))
+    save_base(log, 4)
     log.close()
     log = OrderedLog.open(tmp_path)
     log.close()
@@ -129,7 +129,7 @@ def with_a_hole(log: OrderedLog) -> None:
         log.append(entry)
     log.finalize(3)
     log.restart_at(10)
-    log.save("0/group", saved_base(10))
+    save_base(log, 10)
     for entry in messages(3, start=10):
         log.append(entry)
     settle(log)
@@ -186,7 +186,7 @@ def test_a_snapshot_that_the_group_has_not_taken_over_is_undone(tmp_path: Path, 
     if base == 7:
         log.restart_at(7)
     if base is not None:
-        log.save("0/group", saved_base(base))
+        save_base(log, base)
     log.restart_at(10)
     for entry in messages(2, start=10):
         log.append(entry)

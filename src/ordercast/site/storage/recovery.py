@@ -27,7 +27,7 @@ class RecoveredLog(Struct, frozen=True):
     """The number of this life, from 0."""
     saved: dict[str, bytes]
     entries: tuple[Entry, ...]
-    """From the position that the site group has saved on."""
+    """From the position on that the stack needs them from, by what it has saved."""
     final: int
 
 

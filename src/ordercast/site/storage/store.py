@@ -11,12 +11,9 @@ from zlib import crc32
 import msgspec
 from msgspec import Struct
 
-from ordercast.protocols.groups.saved import Saved
+from ordercast.protocols.groups.building import needed_from
 from ordercast.site.storage.database import FILE, connect, create_or_check, in_one_line, transaction
 from ordercast.site.storage.requests import Append, Drop, Finalize, Request, RestartAt, Save, Seal, Truncate
-
-GROUP_KEY = "0/group"
-"""Where the site group saves the position that its next life begins from."""
 
 
 class Standing(Struct):
@@ -81,7 +78,7 @@ class Store:
 
     def saved(self) -> dict[str, bytes]:
         """All that has been saved."""
-        return dict(self.connection.execute("SELECT key, value FROM saved ORDER BY key").fetchall())
+        return saved_in(self.connection)
 
     def _set_synchronous(self, wanted: str) -> None:
         if wanted != self._synchronous:
@@ -90,22 +87,16 @@ class Store:
 
     def _standing(self) -> Standing:
         (final,) = self.connection.execute("SELECT final FROM standing").fetchone()
-        group = self.saved().get(GROUP_KEY)
         end = end_of(self.connection)
-        return Standing(end, min(final, end), 0 if group is None else base_of(group))
-
-
-def base_of(group: bytes) -> int:
-    """The position from which the next life needs the log, out of what the site group saves."""
-    return msgspec.msgpack.decode(group, type=Saved).base.position
+        return Standing(end, min(final, end), needed_from(self.saved()))
 
 
 class _Batch:
     """One transaction. Appends are inserted together; what is overwritten in the same batch is not written first."""
 
     def __init__(self, connection: sqlite3.Connection, standing: Standing) -> None:
+        self._connection = connection
         self._execute = connection.execute
-        self._insert = connection.executemany
         self._standing = Standing(standing.end, standing.final, standing.base)
         self._final_before = standing.final
         self._appends: list[tuple[int, int, int, int, bytes]] = []
@@ -120,8 +111,8 @@ class _Batch:
             self._execute("UPDATE standing SET final = ?", (standing.final,))
         for item in self._saves.items():
             self._execute("INSERT OR REPLACE INTO saved VALUES (?, ?)", item)
-        if GROUP_KEY in self._saves:
-            standing.base = base_of(self._saves[GROUP_KEY])
+        if self._saves:
+            standing.base = needed_from(saved_in(self._connection))
         return standing
 
     def _take(self, request: Request) -> None:
@@ -149,7 +140,7 @@ class _Batch:
 
     def _insert_appends(self) -> None:
         if self._appends:
-            self._insert("INSERT INTO entries VALUES (?, ?, ?, ?, ?)", self._appends)
+            self._connection.executemany("INSERT INTO entries VALUES (?, ?, ?, ?, ?)", self._appends)
             self._appends = []
 
     def _truncate(self, position: int) -> None:
@@ -168,6 +159,11 @@ class _Batch:
             if not joined:
                 self._execute("INSERT INTO holes VALUES (?, ?)", (end, position))
         self._standing.end = self._standing.final = position
+
+
+def saved_in(connection: sqlite3.Connection) -> dict[str, bytes]:
+    """All that has been saved."""
+    return dict(connection.execute("SELECT key, value FROM saved ORDER BY key").fetchall())
 
 
 def end_of(connection: sqlite3.Connection) -> int:
