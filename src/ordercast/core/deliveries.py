@@ -129,6 +129,10 @@ class Snapshot(Struct, frozen=True, array_like=True, tag="snapshot"):
     state: bytes
 
 
+class GroupLeft(Struct, frozen=True, gc=False):
+    """For the host, which has asked to leave: the site may end, since the others go on without it, or leave, too."""
+
+
 class GroupBlocked(Struct, frozen=True, gc=False):
     """Too few members of the last primary view can be reached. What is multicast waits."""
 
@@ -157,5 +161,6 @@ Delivery = (
     | SnapshotWanted
     | Snapshot
     | GroupBlocked
+    | GroupLeft
     | Diverged
 )

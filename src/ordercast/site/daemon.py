@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Any
 
-from ordercast.core.deliveries import Diverged, Entered, GroupBlocked, Taken
+from ordercast.core.deliveries import Diverged, Entered, GroupBlocked, GroupLeft, Taken
 from ordercast.core.effects import Note
 from ordercast.core.events import Event, FromAbove, Started
 from ordercast.core.ids import SiteId
@@ -209,9 +209,9 @@ class Site:
                 self._on_view(view)
             case GroupBlocked():
                 self.blocked = True
-                if self.leaving:
-                    self.left.set()
                 self.journal.warn("blocked", reason="too few members of the last view can be reached")
+            case GroupLeft():
+                self.left.set()
             case Diverged(position=position, site=site):
                 self.journal.alarm("diverged", position=position, site=self.names[site])
         if self._recorder is not None:

@@ -22,6 +22,7 @@ from msgspec import Struct, field
 from ordercast.core.deliveries import (
     Delivered,
     GroupBlocked,
+    GroupLeft,
     History,
     Logged,
     OrderingChanged,
@@ -70,6 +71,7 @@ from ordercast.protocols.membership.messages import (
     Adopted,
     Blocked,
     Close,
+    Dismissed,
     Installed,
     Leave,
     Progress,
@@ -225,6 +227,8 @@ class SiteGroup(Struct, Generic[Inner]):
                 self.report(out)
             case Blocked():
                 out.deliver(self.me, GroupBlocked())
+            case Dismissed():
+                out.deliver(self.me, GroupLeft())
             case Congestion():
                 out.deliver(sender, message)
             case _:

@@ -56,6 +56,8 @@ def coordinate(local: Local, now: Now, out: Out) -> None:
     reachable = present(local, now_us)
     if not local.view.is_quorum(reachable):
         local.block(out)
+    if all(leaves(local, member) for member in reachable):
+        local.dismiss(out)  # nobody is left to go on
     if min(reachable) != local.me:
         local.proposal = None
         return
@@ -90,8 +92,8 @@ def needs_change(local: Local, reachable: tuple[SiteId, ...], now_us: int) -> bo
     restarted = any(site in view.members and not local.is_member(site, alive) for site, alive in local.alives.items())
     if local.blocked or not complete or restarted or any(has_stopped(local, member) for member in reachable):
         return True
-    leaving = any(leaves(local, member) for member in reachable)
-    return leaving or bool(find_joiners(local, reachable, now_us))
+    leaving = [member for member in reachable if leaves(local, member)]
+    return 0 < len(leaving) < len(reachable) or bool(find_joiners(local, reachable, now_us))
 
 
 def has_stopped(local: Local, member: SiteId) -> bool:

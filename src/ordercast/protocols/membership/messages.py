@@ -197,5 +197,9 @@ class Stable(Struct, frozen=True):
     count: int
 
 
+class Dismissed(Struct, frozen=True):
+    """To above: this site wants to leave, and may: the others go on without it, or all leave together."""
+
+
 class Blocked(Struct, frozen=True):
     """To above: too few members of the last primary view can be reached; nothing is agreed until that changes."""

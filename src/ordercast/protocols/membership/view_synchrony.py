@@ -51,6 +51,7 @@ from ordercast.protocols.membership.messages import (
     Cast,
     Decided,
     Direct,
+    Dismissed,
     Leave,
     Prepare,
     Progress,
@@ -103,6 +104,7 @@ class ViewSynchrony(Struct, Generic[Payload]):
     promised_us: int = 0
     blocked: bool = False
     leaving: bool = False
+    dismissed: bool = False
 
     @classmethod
     def start(
@@ -296,7 +298,16 @@ class ViewSynchrony(Struct, Generic[Payload]):
         if self.outside:
             self.phase = "stopped" if self.phase == "open" else self.phase
             self.proposal = None
-            self.block(out)
+            if self.leaving:
+                self.dismiss(out)
+            else:
+                self.block(out)
+
+    def dismiss(self, out: Out) -> None:
+        """This site wants to leave, and nobody needs it any more."""
+        if not self.dismissed:
+            self.dismissed = True
+            out.deliver(self.me, Dismissed())
 
     def block(self, out: Out) -> None:
         if not self.blocked:
