@@ -33,14 +33,14 @@ def free_ports(count: int) -> list[int]:
 class Daemons:
     """The sites of one cluster on this machine."""
 
-    def __init__(self, directory: Path, names: tuple[str, ...], more: str = "") -> None:
-        """`more` goes into the cluster file."""
+    def __init__(self, directory: Path, names: tuple[str, ...], metrics: dict[str, str] | None = None) -> None:
+        """`metrics` says where sites serve their figures."""
         self.directory = directory
         self.names = names
         self.file = directory / "cluster.toml"
         self.ports = dict(zip(names, free_ports(len(names)), strict=True))
         self.processes: dict[str, subprocess.Popen[bytes]] = {}
-        self._more = more
+        self._metrics = metrics or {}
         files = authority.init(directory / "keys", "orders")
         for name in names:
             authority.issue(files, name)
@@ -49,9 +49,13 @@ class Daemons:
     def write_file(self) -> None:
         """The cluster file, with the ports as they are now."""
         sites = "".join(
-            f'[[site]]\nname = "{name}"\naddress = "127.0.0.1:{port}"\n' for name, port in self.ports.items()
+            f'[[site]]\nname = "{name}"\naddress = "127.0.0.1:{port}"\n' + self._metrics_line(name)
+            for name, port in self.ports.items()
         )
-        self.file.write_text(f'cluster = "orders"\n{self._more}\n[security]\nkeys = "keys"\n{sites}')
+        self.file.write_text(f'cluster = "orders"\n[security]\nkeys = "keys"\n{sites}')
+
+    def _metrics_line(self, name: str) -> str:
+        return f'metrics = "{self._metrics[name]}"\n' if name in self._metrics else ""
 
     def up(self, *names: str) -> None:
         """Start sites, all of them if none is named."""

@@ -7,6 +7,7 @@ import json
 import signal
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.request import urlopen
 
 import pytest
 
@@ -138,3 +139,16 @@ def test_commands_say_who_is_in_and_how_the_links_are(daemons: Daemons) -> None:
     views = daemons.command("views", "--json", site=LIS1)
     assert json.loads(views.stdout)["members"] == list(NAMES)
     assert daemons.command("members", site=LIS1).returncode == 0
+
+
+def test_figures_can_be_fetched(tmp_path: Path) -> None:
+    (port,) = free_ports(1)
+    running = Daemons(tmp_path, (LIS1,), metrics={LIS1: f"127.0.0.1:{port}"})
+    running.up()
+    try:
+        running.await_members(LIS1)
+        with urlopen(f"http://127.0.0.1:{port}/metrics", timeout=PATIENCE_S) as answer:
+            text = answer.read().decode()
+    finally:
+        running.close()
+    assert 'ordercast_members{cluster="orders",site="lis1"} 1.0' in text

@@ -16,7 +16,7 @@ from ordercast.core.views import View
 from ordercast.protocols.membership.messages import Leave
 from ordercast.site.assembly import stack_for
 from ordercast.site.clock import Clock, SystemClock
-from ordercast.site.cluster import Cluster
+from ordercast.site.cluster import Cluster, host_and_port
 from ordercast.site.driver import Driver
 from ordercast.site.gateway.administration import SiteAdministration
 from ordercast.site.gateway.gateway import Gateway
@@ -24,6 +24,7 @@ from ordercast.site.gateway.sockets import Door
 from ordercast.site.journal import Journal
 from ordercast.site.keys.files import KeyFiles
 from ordercast.site.keys.security import SiteSecurity
+from ordercast.site.metrics import SiteMetrics
 from ordercast.site.storage.options import LogOptions
 from ordercast.site.storage.ordered_log import OrderedLog
 from ordercast.site.storage.writer import LogState
@@ -61,6 +62,11 @@ class Site:
         self.links: SiteLinks | None = None
         self.gateway: Gateway
         """Of the participants."""
+        self.metrics = SiteMetrics(self)
+        self.bad_messages = 0
+        """Frames that held no message."""
+        self.alarms = 0
+        """How often the final order differed from another site's."""
         self._network = network
         self._clock: Clock
         self._security: SiteSecurity | None = None
@@ -111,6 +117,9 @@ class Site:
             await self.links.listen()
             self.links.call_others()
             await self._let_participants_in()
+            table = self.configuration.tables.site[self.me]
+            if table.metrics is not None:
+                self.metrics.serve(*host_and_port(table.metrics, f"site[{self.me}].metrics"))
         elif self._network is not None:
             self._network.attach(self.me, self.driver)
 
@@ -177,6 +186,7 @@ class Site:
             await self._door.close("the site ends")
         else:
             self.gateway.close("the site ends")
+        self.metrics.stop()
         self.driver.stop()
         if self._network is not None:
             self._network.detach(self.me)
@@ -213,6 +223,7 @@ class Site:
             case GroupLeft():
                 self.left.set()
             case Diverged(position=position, site=site):
+                self.alarms += 1
                 self.journal.alarm("diverged", position=position, site=self.names[site])
         if self._recorder is not None:
             self._trace_delivery(self._recorder, message)
@@ -224,6 +235,7 @@ class Site:
 
     def noted(self, note: Note) -> None:
         if note.kind == "bad-bytes":
+            self.bad_messages += 1
             self.journal.warn("bad-bytes", reason="a frame held something that is no message")
         elif note.kind == "role":
             self.journal.write("role", detail=note.detail)

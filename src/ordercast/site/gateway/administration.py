@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
-import msgspec
-
 from ordercast.core.administration import (
     AnswerBody,
     AskLinks,
@@ -52,7 +50,7 @@ class SiteAdministration:
             case AskLinks():
                 return self._links()
             case AskMetrics():
-                return Metrics(self._metrics())
+                return Metrics(self._site.metrics.text())
             case Emulate(to=to, delay_ms=delay_ms, jitter_ms=jitter_ms, loss=loss):
                 way = Way(round(delay_ms * 1000), round(jitter_ms * 1000), loss, self._emulated().way(self._id(to)).cut)
                 self._emulated().set_way(self._id(to), way)
@@ -121,29 +119,6 @@ class SiteAdministration:
             loss=way.loss,
             cut=way.cut,
         )
-
-    def _metrics(self) -> str:
-        """The figures of the site, in the text format of Prometheus."""
-        site = self._site
-        gateway = site.gateway
-        figures = {
-            "position": gateway.recent.end,
-            "final": gateway.recent.final,
-            "view": 0 if site.view is None else site.view.id,
-            "blocked": int(site.blocked),
-            "participants": len(gateway.connections),
-            "outstanding_bytes": gateway.pressure.outstanding_bytes,
-            "participants_refused_total": gateway.refused,
-            "retractions_total": gateway.retractions,
-            "events_total": site.driver.events,
-            "effects_held_back": site.driver.held_back,
-            "log_writes_waiting": site.log.written - site.log.durable,
-        }
-        if site.links is not None:
-            counters = msgspec.structs.asdict(site.links.counters)
-            figures |= {f"link_{name}_total": value for name, value in counters.items()}
-        labels = f'cluster="{site.cluster}",site="{site.name}"'
-        return "".join(f"ordercast_{name}{{{labels}}} {value}\n" for name, value in figures.items())
 
     # --- what is emulated ---
 
