@@ -70,7 +70,7 @@ class _File(ctypes.Structure):
     _fields_ = [("methods", ctypes.POINTER(_Methods))]
 
 
-_library = ctypes.CDLL(_sqlite3.__file__)
+_library = ctypes.CDLL(getattr(_sqlite3, "__file__", None))
 _library.sqlite3_vfs_find.restype = ctypes.POINTER(_Vfs)
 _library.sqlite3_vfs_find.argtypes = [ctypes.c_char_p]
 _library.sqlite3_vfs_register.argtypes = [ctypes.POINTER(_Vfs), _int]

@@ -7,6 +7,8 @@ import json
 import pytest
 from bench.__main__ import main
 from bench.bundles import BundleRun, StackName
+from bench.durability import SMOKE_RUNS
+from bench.log import LOADS, POLICIES
 from bench.simpy_multicast import Group
 from bench.simulator import SMOKE, scenario
 from bench.stack import LAYERS, PROTOCOLS
@@ -15,11 +17,12 @@ from click.testing import CliRunner
 from tools.wan.tap import why_unfit
 
 from ordercast.planning.detectors.catalogue import DETECTORS
+from ordercast.site.storage.store import Store
 
 LACKING = why_unfit()
 
 
-@pytest.mark.parametrize("name", ["simulator", "stack", "wan"])
+@pytest.mark.parametrize("name", ["durability", "log", "simulator", "stack", "wan"])
 def test_the_list_names_it(name: str) -> None:
     assert f"python -m bench {name}" in CliRunner().invoke(main, []).stdout
 
@@ -107,3 +110,30 @@ def test_a_stopwatch_counts_each_call_once_and_leaves_no_trace() -> None:
     assert watch.left == {"rest": 3, "outer": 2, "inner": 0}
     assert Inner.__dict__["call"] is original
     assert list(watch.seconds()) == ["rest", "outer", "inner"]
+
+
+# --- the ordered log ---
+
+
+def test_the_smallest_size_appends_in_every_way() -> None:
+    done = CliRunner().invoke(main, ["log", "--smoke", "--json"])
+    assert done.exit_code == 0, done.output
+    rows = json.loads(done.stdout)
+    ways = [f"log, fsync {policy}" for policy in POLICIES]
+    assert [row["way"] for row in rows if row["call_us"] is not None] == ways * len(LOADS)
+    assert {row["load"] for row in rows} == {load.name for load in LOADS}
+    assert CliRunner().invoke(main, ["log", "--smoke"]).stdout.count("log, fsync always") == len(LOADS)
+
+
+def test_a_few_crashes_are_counted_by_what_was_special_about_them() -> None:
+    done = CliRunner().invoke(main, ["durability", "--smoke", "--json"])
+    assert done.exit_code == 0, done.output
+    value = json.loads(done.stdout)
+    assert sum(times for name, times in value.items() if name.startswith("fsync ")) == value["runs"] == SMOKE_RUNS
+
+
+def test_a_crash_that_the_log_does_not_come_through_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Store, "begin_life", lambda self: 0)
+    done = CliRunner().invoke(main, ["durability", "--runs", "1000"])
+    assert done.exit_code == 1
+    assert "life 0 again, after life 0" in done.stderr
