@@ -6,6 +6,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pyarrow as pa
 import pyarrow.parquet as parquet
 import pytest
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 from ordercast.core.entries import Content, Entry, RoleChange
 from ordercast.core.ids import SITES_MAX, SiteId, ViewId, pack_message_id
 from ordercast.core.messages import Act, Author, Bundle, Level
+from ordercast.core.plans import ChangeOrdering
 from ordercast.core.views import View
 from ordercast.records.segment_tables import LoggedEntry, entries_of, segment_schema, table_of
 from ordercast.records.segments import BadSegment, SegmentFile, write_segment
@@ -83,6 +85,11 @@ ORDER: list[Content] = [
     Bundle(pack_message_id(SiteId(2), 4, 12), (b"",), author=Author("orders", "alice", 9, 8, Act.LEAVES)),
     RoleChange(SiteId(2), False),
     Bundle(pack_message_id(SiteId(1), 0, 0), (b"c",)),
+    Bundle(
+        pack_message_id(SiteId(1), 0, 1),
+        (msgspec.msgpack.encode(ChangeOrdering("token-site", {"site": 2})),),
+        author=Author("", "", 0, 0, Act.PLANS),
+    ),
 ]
 
 
@@ -106,6 +113,8 @@ def test_a_table_can_be_read_without_knowing_entries(tmp_path: Path) -> None:
     assert rows[3].items() >= {"position": 8, "kind": "leave", "number": 8, "payload": b""}.items()
     assert rows[4].items() >= {"position": 9, "kind": "role", "origin": 2, "role": "passive"}.items()
     assert rows[5].items() >= {"position": 10, "kind": "message", "level": "agreed", "payload": b"c"}.items()
+    assert rows[6].items() >= {"position": 11, "kind": "plan", "origin": 1}.items()
+    assert rows[6]["control"] == '{"protocol":"token-site","options":{"site":2}}'
     assert not {"group", "sender", "session", "number"} & set(rows[5])
 
 
@@ -116,7 +125,7 @@ def written(tmp_path: Path) -> tuple[Path, list[Entry]]:
     return path, entries(made)
 
 
-def read(path: Path, stop: int = 18) -> list[Entry]:
+def read(path: Path, stop: int = 21) -> list[Entry]:
     file = SegmentFile(path, 0, stop)
     try:
         return list(file.entries(0))
@@ -136,18 +145,18 @@ def test_a_torn_segment_is_named(tmp_path: Path, length: int) -> None:
 
 def test_a_segment_that_holds_other_positions_is_named(tmp_path: Path) -> None:
     path, _ = written(tmp_path)
-    with pytest.raises(BadSegment, match=r"holds 18 positions, expected 0 to 18"):
-        read(path, 19)
+    with pytest.raises(BadSegment, match=r"holds 21 positions, expected 0 to 21"):
+        read(path, 22)
 
 
 def test_a_table_of_another_kind_is_named(tmp_path: Path) -> None:
     parquet.write_table(pa.table({"price": [1.5]}), tmp_path / "s.parquet")
     with pytest.raises(BadSegment, match="is no segment: it has no column 'position'"):
         read(tmp_path / "s.parquet", 1)
-    table = table_of(logged(ORDER)).set_column(2, "kind", pa.array([1] * 6))
+    table = table_of(logged(ORDER)).set_column(2, "kind", pa.array([1] * 7))
     parquet.write_table(table, tmp_path / "s.parquet")
     with pytest.raises(BadSegment, match=r"column 'kind' is .*int64.*, expected .*string not null"):
-        read(tmp_path / "s.parquet", 6)
+        read(tmp_path / "s.parquet", 7)
 
 
 @pytest.mark.parametrize(
@@ -169,7 +178,7 @@ def test_a_table_that_makes_no_entries_is_named(tmp_path: Path, column: str, val
             row[column] = value
     parquet.write_table(pa.Table.from_pylist(rows, schema=segment_schema()), tmp_path / "s.parquet")
     with pytest.raises(BadSegment, match=said):
-        read(tmp_path / "s.parquet", 6)
+        read(tmp_path / "s.parquet", 7)
 
 
 @given(st.data())

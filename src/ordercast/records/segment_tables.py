@@ -12,10 +12,11 @@ from msgspec import Struct
 from ordercast.core.entries import Content, Entry, RoleChange
 from ordercast.core.ids import MessageId, incarnation_of, origin_of, seq_of
 from ordercast.core.messages import Act, Author, Bundle, Level
+from ordercast.core.plans import Plan
 from ordercast.core.views import View
 from ordercast.records.schema import schema_of
 
-KINDS = {Act.SPEAKS: "message", Act.JOINS: "join", Act.LEAVES: "leave"}
+KINDS = {Act.SPEAKS: "message", Act.JOINS: "join", Act.LEAVES: "leave", Act.PLANS: "plan"}
 ACTS = {kind: act for act, kind in KINDS.items()}
 CONTROL_KINDS: dict[type, str] = {View: "view", RoleChange: "role"}
 """Other control entries are called as their type is."""
@@ -37,7 +38,7 @@ class SegmentRow(Struct, frozen=True, kw_only=True):
     entry: int
     """The position of the first row of the same entry: a bundle's messages were ordered together."""
     kind: str
-    """message, join, leave; view, role, or another control entry."""
+    """message, join, leave, plan; view, role, or another control entry."""
     wall_us: int
     """When this site logged it, by its own clock."""
     void: bool
@@ -61,9 +62,9 @@ class SegmentRow(Struct, frozen=True, kw_only=True):
     role: str | None
     """What the site becomes: active or passive."""
     control: str | None
-    """A control entry's fields, as JSON."""
+    """The fields of a view, a role, a plan or another control entry, as JSON."""
     content: bytes | None
-    """The same, as the protocols encode it."""
+    """The same, as the protocols encode it; a plan is a message, and that is its payload."""
     past: tuple[int, ...] | None
     """On the first row of a bundle that waits for fifo and causal ones: how many of each member."""
     ordered_past: tuple[int, ...] | None
@@ -157,7 +158,16 @@ def _bundle_facts(bundle: Bundle) -> dict[str, Any]:
     if author is not None:
         facts |= {"kind": KINDS[author.act], "group": author.group, "sender": author.name}
         facts |= {"session": author.session, "number": author.number}
+        if author.act is Act.PLANS:
+            facts["control"] = _plan_shown(bundle.bodies[0])
     return facts
+
+
+def _plan_shown(body: bytes) -> str | None:
+    try:
+        return msgspec.json.encode(Plan(body=body).change).decode()
+    except msgspec.DecodeError:
+        return None  # the group decides what becomes of it; here it is only shown
 
 
 def _control_facts(content: Any) -> dict[str, Any]:

@@ -50,11 +50,15 @@ class Keeper:
 
     def run(self) -> None:
         """Until `stop`."""
-        while not self._closing:
-            self._wake.wait(LOOK_S)
-            self._wake.clear()
-            if not self._closing:
-                self.turn()
+        try:
+            while not self._closing:
+                self._wake.wait(LOOK_S)
+                self._wake.clear()
+                if not self._closing:
+                    self.turn()
+        except BaseException as error:
+            self.trouble = f"sealing has stopped for this life ({error!r})"
+            raise
 
     def stop(self) -> None:
         """Begin nothing more."""
