@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
+from ordercast.core import plans
 from ordercast.core.administration import (
     AnswerBody,
     AskLinks,
     AskMetrics,
     AskStatus,
+    ChangeOrdering,
     Cut,
     Emulate,
     Heal,
@@ -23,11 +25,14 @@ from ordercast.core.administration import (
     Trace,
 )
 from ordercast.core.errors import WrongUse
+from ordercast.core.events import FromAbove
 from ordercast.core.ids import SiteId
 from ordercast.core.mistakes import unknown
 from ordercast.core.stack import Stack
+from ordercast.protocols.groups.site_group import SiteGroup
 from ordercast.protocols.links.reliable import Reliable
 from ordercast.protocols.membership.view_synchrony import ViewSynchrony
+from ordercast.protocols.ordering.options import check_options, check_protocol_name, with_ids
 from ordercast.site.transport.emulation import EmulatedNetwork, Way
 
 if TYPE_CHECKING:
@@ -62,6 +67,8 @@ class SiteAdministration:
                 self._emulated()
                 for site in self._others():
                     self._set_cut(site, False)
+            case ChangeOrdering():
+                await self._change_ordering(question)
             case Trace(on=on):
                 self._site.set_tracing(on)
             case LeaveSites() if self._leave is not None:
@@ -82,7 +89,7 @@ class SiteAdministration:
             state=self._state(),
             view=0 if view is None else view.id,
             members=() if view is None else tuple(map(gateway.name_of, view.members)),
-            ordering=site.configuration.group.ordering,
+            ordering=self._ordering(),
             position=gateway.recent.end,
             final=gateway.recent.final,
             log=str(site.log.state),
@@ -90,6 +97,11 @@ class SiteAdministration:
             outstanding_bytes=gateway.pressure.outstanding_bytes,
             waiting_for=None if waiting is None else f"{waiting.what} {gateway.name_of(waiting.site)}",
         )
+
+    def _ordering(self) -> str:
+        """What the newest change in the order says, or else the file."""
+        plan = _layer(self._site.stack, SiteGroup).log.roles.plan
+        return plan.change.protocol if plan.number else self._site.configuration.group.ordering
 
     def _state(self) -> str:
         site = self._site
@@ -119,6 +131,16 @@ class SiteAdministration:
             loss=way.loss,
             cut=way.cut,
         )
+
+    async def _change_ordering(self, wanted: ChangeOrdering) -> None:
+        """Until the change has come up at this site."""
+        site = self._site
+        check_protocol_name("ordering", wanted.protocol)
+        check_options("options", wanted.protocol, wanted.options, site.names)
+        options = with_ids(wanted.protocol, wanted.options, site.names)
+        changed = site.gateway.questions.changed_ordering(wanted.protocol)
+        site.handle(FromAbove(plans.ChangeOrdering(wanted.protocol, options)))
+        await changed
 
     # --- what is emulated ---
 

@@ -11,6 +11,7 @@ from ordercast.core.deliveries import (
     Finalized,
     GroupBlocked,
     GroupViewChanged,
+    OrderingChanged,
     Repeated,
     Retracted,
     RoleChanged,
@@ -147,6 +148,9 @@ class Gateway:
                 self._tell_view(view, position)
             case RoleChanged(position=position):
                 self.recent.reach(position + 1)
+            case OrderingChanged(change=change, position=position):
+                self.recent.reach(position + 1)
+                self.questions.on_ordering(change.protocol)
             case Retracted(from_position=start):
                 self._on_retracted(start)
             case GroupBlocked():

@@ -38,6 +38,7 @@ class Questions:
         self._tasks: dict[Asker, asyncio.Task[None]] = {}
         self._following: dict[Asker, tuple[int, Port]] = {}
         self._view: SiteView | None = None
+        self._changing: list[tuple[str, asyncio.Future[None]]] = []
 
     def ask(self, ask: Ask, port: Port, groups: dict[str, ViewChange]) -> None:
         """Answer, now or later."""
@@ -62,6 +63,19 @@ class Questions:
             port.tell(Answer(request, None, str(error)))
         else:
             port.tell(Answer(request, answer))
+
+    def changed_ordering(self, protocol: str) -> asyncio.Future[None]:
+        """Done once the group has gone over to an ordering protocol."""
+        future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._changing.append((protocol, future))
+        return future
+
+    def on_ordering(self, protocol: str) -> None:
+        """The group has gone over to it."""
+        for wanted, future in self._changing:
+            if wanted == protocol and not future.done():
+                future.set_result(None)
+        self._changing = [each for each in self._changing if not each[1].done()]
 
     def unask(self, request: int, port: Port) -> None:
         """No more answers to this."""
