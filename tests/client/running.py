@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 from ordercast.client.group import Group
 from ordercast.core.stream import Delivery, Event
 
-LIMIT_S = 120.0
+LIMIT_S = 60.0
 """No test takes nearly so long: who gets here waits for something that does not come."""
 
 

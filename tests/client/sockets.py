@@ -33,8 +33,9 @@ class Sockets:
         return self.path(site)
 
     async def close(self, site: int, reason: str = "the site ends") -> None:
-        """Hang up on everybody."""
+        """Hang up on everybody; the gateway may be opened again, as if it were that of another life."""
         await self._doors.pop(site).close(reason)
+        self._local.hosted(site).gateway.closed = None
 
 
 @asynccontextmanager

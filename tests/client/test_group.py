@@ -10,6 +10,8 @@ from ordercast import (
     EARLIEST,
     Batch,
     Blocked,
+    Delivery,
+    Event,
     Finalized,
     Level,
     MessageKey,
@@ -315,26 +317,34 @@ def test_a_stream_goes_on_after_a_restart_of_the_site() -> None:
 def test_what_was_tentative_at_a_site_that_restarts_is_taken_back() -> None:
     async def test() -> None:
         async with (
-            LocalGroup(3, ordering="symmetric") as local,
-            local.site(0) as site,
+            LocalGroup(3, ordering="token-site", options={"site": "site2"}) as local,
+            local.site(2) as site,
             site.join("g") as group,
-            local.site(1) as far,
+            local.site(0) as far,
             far.join("g") as other,
         ):
-            await other.multicast(b"x")
-            seen = await deliveries(group, 1)
-            await local.crash(0)
-            await local.restart(0)
-            again: list[object] = []
+            await other.multicast(b"kept")
+            await deliveries(group, 1)
+            local.cut(2)
+            mine = await group.multicast(b"only here", wait="ordered")
+            (tentative,) = await deliveries(group, 1)
+            assert (tentative.payload, tentative.final, tentative.position) == (b"only here", False, mine.position)
+            await local.crash(2)
+            elsewhere = await other.multicast(b"elsewhere")
+            assert elsewhere.position is not None
+            local.heal()
+            await local.restart(2)
+            seen: list[Event] = []
             async for event in group:
-                again.append(event)
-                if isinstance(event, Resumed):
+                seen.append(event)
+                if isinstance(event, Delivery) and event.payload == b"elsewhere":
                     break
-            assert isinstance(again[-1], Resumed)
-            taken_back = [event for event in again if isinstance(event, Retracted)]
-            if taken_back:
-                assert taken_back[0].from_position <= (seen[0].position or 0) + 1
-                assert again[-1].position == taken_back[0].from_position
+            taken_back = next(event for event in seen if isinstance(event, Retracted))
+            assert mine.position is not None
+            assert taken_back.from_position <= mine.position
+            after = seen[seen.index(taken_back) :]
+            assert [event.payload for event in after if isinstance(event, Delivery)][-1] == b"elsewhere"
+            assert any(isinstance(event, Resumed) for event in seen)
 
     run(test)
 

@@ -14,7 +14,7 @@ import pytest
 import ordercast
 from ordercast import Batch, ConsumerTooSlow, Disconnected, NotFit, NotSent, OutcomeUnknown, Resumed, WrongUse
 from ordercast.client.site import Site
-from ordercast.core.service import REPLIES, REQUESTS, VERSION, Hello, Join, Refused, Submit, framed
+from ordercast.core.service import REPLIES, REQUESTS, VERSION, Hello, Join, Refused, Submit, Wait, framed
 from ordercast.testing import LocalGroup
 from tests.client.running import deliveries, run, until
 from tests.client.sockets import Sockets, sockets
@@ -188,6 +188,27 @@ def test_a_consumer_that_does_not_keep_up_goes_on_where_it_was_told() -> None:
     run(test)
 
 
+def test_a_consumer_that_keeps_up_reads_far_more_than_its_window() -> None:
+    async def test() -> None:
+        async with one_site() as (_, _, site), site.join("g", window_bytes=20_000) as group:
+            for number in range(100):
+                await group.multicast(b"%0999d" % number)
+                (seen,) = await deliveries(group, 1)
+                assert int(seen.payload) == number
+
+    run(test)
+
+
+def test_what_is_multicast_before_leaving_goes_first() -> None:
+    async def test() -> None:
+        async with one_site() as (_, _, site):
+            async with site.join("g") as group:
+                last = group._outbox.put("g", b"last", ordercast.Level.AGREED, Wait.FINAL, None)
+            assert (await last).position is not None
+
+    run(test)
+
+
 # --- pressure ---
 
 
@@ -330,5 +351,23 @@ def test_a_socket_that_an_earlier_life_has_left_is_no_hindrance_but_a_living_sit
             path.write_text("mine")
             with pytest.raises(NotFit, match="is no socket"):
                 await opened.open(0)
+
+    run(test)
+
+
+def test_a_site_that_ends_lets_nobody_in_any_more() -> None:
+    async def test() -> None:
+        async with LocalGroup(1) as local, sockets(local) as opened:
+            path = await opened.open(0)
+            reader, writer = await asyncio.open_unix_connection(str(path))
+            gateway = local.hosted(0).gateway
+            gateway.close("the site ends")
+            writer.write(HELLO)
+            refused = REPLIES.decode((await asyncio.wait_for(reader.read(), 30))[4:])
+            assert refused == Refused("the site ends")
+            writer.close()
+            with pytest.raises(NotFit, match="the site ends"):
+                async with ordercast.connect(path, name="late"):
+                    pass
 
     run(test)

@@ -123,7 +123,7 @@ class Outbox:
         self._room: list[asyncio.Future[None]] = []
 
     def next_number(self) -> int:
-        """Of what is said next in the order."""
+        """Of a joining or leaving that is sent next: what has been multicast before goes first."""
         self.flush()
         return self._count(Level.AGREED, 1)
 
@@ -292,11 +292,23 @@ def _require_size(payload: bytes) -> None:
 
 def _pieces(payloads: Sequence[bytes]) -> list[list[bytes]]:
     """In bundles that a site takes."""
+    pieces: list[list[bytes]] = []
+    for start in range(0, len(payloads), BUNDLE_BODIES_MAX):
+        piece = list(payloads[start : start + BUNDLE_BODIES_MAX])
+        if sum(map(len, piece)) <= BUNDLE_BYTES_MAX:
+            pieces.append(piece)
+        else:
+            pieces.extend(_small_enough(piece))
+    return pieces
+
+
+def _small_enough(payloads: list[bytes]) -> list[list[bytes]]:
+    """So that each piece is within the bytes of a bundle, or is one message."""
     pieces: list[list[bytes]] = [[]]
     size = 0
     for payload in payloads:
         _require_size(payload)
-        if pieces[-1] and (size + len(payload) > BUNDLE_BYTES_MAX or len(pieces[-1]) >= BUNDLE_BODIES_MAX):
+        if pieces[-1] and size + len(payload) > BUNDLE_BYTES_MAX:
             pieces.append([])
             size = 0
         pieces[-1].append(payload)

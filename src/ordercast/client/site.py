@@ -126,8 +126,7 @@ class Site(Administration):
         return self._line is not None and self._welcome is None
 
     def send(self, request: Request) -> None:
-        """Behind what has been multicast."""
-        self.outbox.flush()
+        """For the site, at once."""
         assert self._line is not None
         self._line.send(request)
 

@@ -96,6 +96,10 @@ class Connection:
             return
         _require_name(request.name)
         gateway = self._gateway
+        if gateway.closed is not None:
+            self._port.tell(Refused(gateway.closed))
+            self._port.close()
+            return
         earlier = gateway.connections.get(request.session)
         if earlier is not None:
             earlier.close("the same session has called again")

@@ -90,6 +90,8 @@ class Gateway:
         self.blocked = False
         self._view: View | None = None
         self.retractions = 0
+        self.closed: str | None = None
+        """Why nobody is let in any more."""
         self.refused = 0
         """Connections closed for bad bytes."""
         self.questions = Questions(administration)
@@ -258,6 +260,7 @@ class Gateway:
         self.pressure.on_log(not accepting)
 
     def close(self, reason: str) -> None:
-        """Hang up on everybody."""
+        """Hang up on everybody, and let nobody in any more."""
+        self.closed = reason
         for connection in tuple(self.connections.values()):
             connection.close(reason)

@@ -25,9 +25,10 @@ GREETING_S = 10.0
 class SocketPort(asyncio.BufferedProtocol):
     """One connection. What it is told in one turn of the loop leaves in one piece."""
 
-    def __init__(self, gateway: Gateway, refused: Callable[[str], None]) -> None:
+    def __init__(self, gateway: Gateway, refused: Callable[[str], None], open_ports: list[SocketPort]) -> None:
         self._connection = Connection(gateway, self)
         self._refused = refused
+        self._open_ports = open_ports
         self._frames = Frames(HEADER_BYTES, length_of)
         self._transport: asyncio.Transport | None = None
         self._leaving: list[bytes] = []
@@ -36,6 +37,7 @@ class SocketPort(asyncio.BufferedProtocol):
     # --- in ---
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._open_ports.append(self)
         self._transport = cast(asyncio.Transport, transport)  # those of uvloop are none by type
         self._greeting = asyncio.get_running_loop().call_later(GREETING_S, self._refuse, "no greeting")
 
@@ -56,6 +58,7 @@ class SocketPort(asyncio.BufferedProtocol):
                 self._end_greeting()
 
     def connection_lost(self, error: Exception | None) -> None:
+        self._open_ports.remove(self)
         self._end()
 
     def _refuse(self, reason: str) -> None:
@@ -117,6 +120,7 @@ class Door:
         self._path = path
         self._warn = warn
         self._server: asyncio.Server | None = None
+        self._ports: list[SocketPort] = []
 
     async def open(self) -> None:
         """Let participants in."""
@@ -128,7 +132,7 @@ class Door:
             raise NotFit(f"{self._path}: cannot be opened for participants ({error.strerror or error})") from error
 
     def _port(self) -> SocketPort:
-        return SocketPort(self._gateway, self._refused)
+        return SocketPort(self._gateway, self._refused, self._ports)
 
     def _refused(self, reason: str) -> None:
         self._gateway.refused += 1
@@ -139,6 +143,8 @@ class Door:
         if self._server is not None:
             self._server.close()
             self._gateway.close(reason)
+            for port in tuple(self._ports):
+                port.close()
             await self._server.wait_closed()
             self._path.unlink(missing_ok=True)
 
