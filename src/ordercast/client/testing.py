@@ -13,7 +13,7 @@ from ordercast.client.site import Site
 from ordercast.core.errors import NotFit, WrongUse
 from ordercast.core.ids import SiteId
 from ordercast.core.mistakes import unknown
-from ordercast.site.cluster import cluster_from
+from ordercast.site.cluster import PathsTable, cluster_from
 from ordercast.site.daemon import Site as HostedSite
 from ordercast.site.gateway.gateway import Gateway
 from ordercast.site.journal import Silent
@@ -36,9 +36,13 @@ class LocalGroup:
         ordering: str = "adaptive",
         delay_ms: float = 0.0,
         resilience: int = 1,
+        traced: bool = False,
         options: dict[str, Any] | None = None,
     ) -> None:
-        """`delay_ms` is the way from any site to any other; `options` are those of the ordering protocol."""
+        """`delay_ms` is the way from any site to any other; `options` are those of the ordering protocol.
+
+        If it is `traced`, sites record what they do, below `traces`, for `ordercast audit`.
+        """
         self.names = tuple(f"site{index}" for index in range(sites)) if isinstance(sites, int) else tuple(sites)
         self.network = MemoryNetwork(delay_ms)
         self._table = {
@@ -46,6 +50,7 @@ class LocalGroup:
             "security": {"tls": False},
             "group": {"ordering": ordering, "resilience": resilience, "options": options or {}},
             "log": {"fsync": "never"},
+            "trace": traced,
             "site": [
                 {"name": name, "address": f"127.0.0.1:{FIRST_PORT + index}"} for index, name in enumerate(self.names)
             ],
@@ -88,6 +93,12 @@ class LocalGroup:
 
     def _gateway(self, name: str) -> Gateway:
         return self.hosted(name).gateway
+
+    @property
+    def traces(self) -> Path:
+        """Where the traces are, as long as the block lasts. A site writes some seconds late, the rest when it ends."""
+        assert self._directory is not None, "inside `async with`"
+        return Path(self._directory.name) / PathsTable().traces
 
     # --- faults ---
 

@@ -15,6 +15,7 @@ from ordercast.core.deliveries import (
     Finalized,
     GroupBlocked,
     Logged,
+    Repeated,
     Retracted,
     RoleChanged,
     Snapshot,
@@ -35,7 +36,8 @@ class Recorder:
 
     def __init__(self, run: str, site: SiteId, incarnation: int, sink: TraceSink, resilience: int = 0) -> None:
         self._life: dict[str, Any] = {"run": run, "site": site, "incarnation": incarnation}
-        self._sink = sink
+        self.sink = sink
+        """Where records go; another may take over."""
         self._resilience = resilience
         self._index = 0
         self._delivery_index = 0
@@ -68,6 +70,12 @@ class Recorder:
         self._order_view = None
         self._write(at_us, Kind.RECOVER, view=self._installed, position=position)
 
+    def on_resume(self, at_us: int) -> None:
+        """Recording begins, or goes on, in the midst of a life: what has happened until now is not in the trace."""
+        self._installed = self._order_view = None
+        self._newest.clear()
+        self._write(at_us, Kind.RECOVER)
+
     def on_crash(self, at_us: int) -> None:
         """The life is over, which only a simulation can tell."""
         self._write(at_us, Kind.CRASH, view=self._installed)
@@ -98,6 +106,8 @@ class Recorder:
                 if isinstance(entry.content, Bundle) and entry.content.level == Level.SAFE:
                     view = self._installed
                     self._write_bundle(at_us, Kind.ORDER, entry.content, view=view, position=entry.position)
+            case Repeated(bundle=bundle):
+                self._write_bundle(at_us, Kind.ORDER, bundle, view=self._installed)
             case Finalized(below=below):
                 self._write(at_us, Kind.FINALIZE, view=self._installed, position=below)
             case Retracted(from_position=position):
@@ -154,7 +164,7 @@ class Recorder:
     def _write(self, at_us: int, kind: Kind, **columns: Any) -> None:
         index = self._index
         self._index = index + 1
-        self._sink.write(TraceRecord(index=index, at_us=at_us, kind=kind, **self._life, **columns))
+        self.sink.write(TraceRecord(index=index, at_us=at_us, kind=kind, **self._life, **columns))
 
     def _write_counted(self, at_us: int, bundle: Bundle, kind: Kind = Kind.DELIVER, **columns: Any) -> None:
         """A bundle comes up in the order."""
@@ -178,9 +188,9 @@ class Recorder:
             **columns,
         )
         if len(bodies) == 1:
-            self._sink.write(first)
+            self.sink.write(first)
         else:
-            self._sink.write_bundle(first, [len(body) for body in bodies])
+            self.sink.write_bundle(first, [len(body) for body in bodies])
 
 
 def _identity(message: MessageId) -> dict[str, Any]:

@@ -7,7 +7,8 @@ What kinds need beside `run`, `site`, `incarnation`, `index` and `at_us` (`core.
   stack `position`; `view` is then the view that the message follows in the order (null from `recover` or `retract`
   on until a view comes up). Fifo and causal ones have neither, and `view` is the one that is installed.
 - `order`: a message has its position in this site's log. Of safe messages, which are delivered later; and, with a
-  `delivery_index`, of a message that came up before and is not delivered again.
+  `delivery_index`, of a message that came up before and is not delivered again. Without `position`: all of a
+  bundle came up before, and it gets none.
 - `finalize`: everything below `position` is final here. `retract`: everything from `position` on is void.
 - `view`: the site installs `view`; `members`, `size` is how many of them must hold what is delivered as safe, and
   `detail` says whether it comes from the view before together with others (`CONTINUES`) or not (`JOINS`). With
@@ -15,7 +16,8 @@ What kinds need beside `run`, `site`, `incarnation`, `index` and `at_us` (`core.
 - `role`: a decision, with its reasons in `detail`; with `position`: a change of role of `origin` comes up in the order.
 - `block`: no primary view can be had. `crash`: the last record of this life.
 - `recover`: deliveries go on at `position`; what is below is final, and this site has it otherwise. The first record of
-  a life that follows another, and wherever a site begins with a snapshot.
+  a life that follows another, and wherever a site begins with a snapshot. Without `position`: recording begins, or goes
+  on, in the midst of a life.
 - `end`: the last record of a life whose recording has come to an end in good order; `final` says whether nothing was
   under way any more. A life without `end` and `crash` is cut off: nobody knows what it did after its last record.
 """

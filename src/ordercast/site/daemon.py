@@ -110,7 +110,7 @@ class Site:
         log.on_state(lambda state, reason: _hop(loop, self._on_log_state, state, reason))
         self.driver.on_durable(log.durable)
         if self.configuration.trace:
-            self.set_tracing(True)
+            self._trace_from_start()
         self.journal.write("started", incarnation=self.incarnation, final=log.recovered.final)
         self.driver.handle(Started())
         if self.links is not None:
@@ -192,7 +192,7 @@ class Site:
             self._network.detach(self.me)
         if self.links is not None:
             await self.links.close()
-        self.set_tracing(False)
+        self._trace_to_end()
         await asyncio.get_running_loop().run_in_executor(None, self.log.close)
         self.journal.write("stopped", incarnation=self.incarnation)
 
@@ -225,7 +225,7 @@ class Site:
             case Diverged(position=position, site=site):
                 self.alarms += 1
                 self.journal.alarm("diverged", position=position, site=self.names[site])
-        if self._recorder is not None:
+        if self._trace is not None and self._recorder is not None:
             self._trace_delivery(self._recorder, message)
         self.gateway.delivered(sender, message)
 
@@ -239,7 +239,7 @@ class Site:
             self.journal.warn("bad-bytes", reason="a frame held something that is no message")
         elif note.kind == "role":
             self.journal.write("role", detail=note.detail)
-        if self._recorder is not None:
+        if self._trace is not None and self._recorder is not None:
             self._recorder.on_note(self._clock.now().wall_us, note)
 
     def _on_log_state(self, state: LogState, reason: str) -> None:
@@ -249,19 +249,37 @@ class Site:
     # --- trace ---
 
     def set_tracing(self, on: bool) -> None:
-        """Begin to write a trace, or end it."""
+        """Begin to write a trace in the midst of this life, or leave off."""
         if on and self._trace is None:
-            directory, resilience = self.configuration.traces(self.name), self.configuration.group.resilience
-            self._trace = trace = TraceFiles(
-                directory, self.name, self.incarnation, lambda reason: self.journal.warn("trace", reason=reason)
-            )
-            self._recorder = Recorder(self.cluster, self.me, self.incarnation, trace, resilience)
-            if self.log.final:
-                self._recorder.on_recover(self._clock.now().wall_us, self.log.final)
-        elif not on and self._trace is not None and self._recorder is not None:
+            self._open_trace().on_resume(self._clock.now().wall_us)
+        elif not on:
+            self._close_trace()
+
+    def _trace_from_start(self) -> None:
+        recorder = self._open_trace()
+        if self.log.final:
+            recorder.on_recover(self._clock.now().wall_us, self.log.final)
+
+    def _trace_to_end(self) -> None:
+        if self._trace is not None and self._recorder is not None:
             self._recorder.on_end(self._clock.now().wall_us, self.stack.waiting_for() is None)
+            self._close_trace()
+
+    def _open_trace(self) -> Recorder:
+        """The recorder counts on where it has left off in this life."""
+        directory, resilience = self.configuration.traces(self.name), self.configuration.group.resilience
+        self._trace = TraceFiles(
+            directory, self.name, self.incarnation, lambda reason: self.journal.warn("trace", reason=reason)
+        )
+        if self._recorder is None:
+            self._recorder = Recorder(self.cluster, self.me, self.incarnation, self._trace, resilience)
+        self._recorder.sink = self._trace
+        return self._recorder
+
+    def _close_trace(self) -> None:
+        if self._trace is not None:
             self._trace.close()
-            self._trace = self._recorder = None
+            self._trace = None
 
     def _trace_delivery(self, recorder: Recorder, message: Any) -> None:
         at_us = self._clock.now().wall_us

@@ -78,15 +78,13 @@ class TraceFiles:
         self._thread.join()
 
     def _write_files(self) -> None:
-        number = 0
         while (handed := self._queue.get()) is not None:
             batch, rows = handed
             try:
-                self._write_file(f"{self._name}-{number:06d}", batch)
+                self._write_file(f"{self._name}-{batch[0][0].index:012d}", batch)
             except NotFit as error:
                 self.ended = True
                 self._failed(str(error))
-            number += 1
             self._waiting_rows -= rows
 
     def _write_file(self, name: str, batch: list[Recorded]) -> None:

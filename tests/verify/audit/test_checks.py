@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from ordercast.core.ids import MessageId, SiteId, incarnation_of, origin_of, pack_message_id, seq_of
 from ordercast.core.trace import CONTINUES, JOINS, Kind, TraceRecord
@@ -130,6 +131,33 @@ def test_validity_is_not_judged_before_the_run_has_come_to_rest() -> None:
     assert verdict.violations == []
     assert verdict.remarks == ["validity is not judged: the run did not come to rest before its end"]
     assert broken(begun(), multicast(M), record(A, Kind.END, final=True)) == ["validity"]
+
+
+def test_what_came_up_in_another_bundle_need_not_come_up_again() -> None:
+    again = record(A, Kind.ORDER, M, level="agreed")
+    end = record(A, Kind.END, final=True)
+    assert broken(begun(), multicast(M), end) == ["validity"]
+    assert broken(begun(), multicast(M), again, end) == []
+    later = [multicast(M + 1), deliver(A, M + 1, 1), finalize(A, 2)]
+    assert broken(begun(), multicast(M), later) == ["FIFO order"]
+    assert broken(begun(), multicast(M), again, later) == []
+
+
+def test_where_recording_goes_on_in_the_midst_of_a_life_nothing_before_is_missed() -> None:
+    resumed = record(A, Kind.RECOVER)
+    end = record(A, Kind.END, final=True)
+    told = [deliver(A, N, 7, None, final=True), deliver(A, M, 8, None), finalize(A, 9)]
+    verdict = judged(begun(), resumed, told, end)
+    assert verdict.violations == []
+    assert verdict.remarks[-1] == "validity is not judged: some sites have not recorded all of their lives"
+    assert broken(begun(), resumed, deliver(A, N, 7, None), deliver(A, M, 9, None)) == ["gaps"]
+    assert "finality" in broken(begun(), resumed, told, deliver(A, M + 1, 9, None, final=True))
+
+
+def test_live_sites_that_end_one_after_the_other_need_not_end_alike() -> None:
+    ends = [replace(record(site, Kind.END, final=True), at_us=site) for site in (A, B)]
+    both = [deliver(B, M, 1), finalize(B, 2)]
+    assert broken(begun(), multicast(M), ends[0], both, ends[1]) == []
 
 
 def test_members_of_the_last_view_have_delivered_as_much() -> None:

@@ -74,7 +74,7 @@ class Facts:
         """
         traced = self.lives.get(life)
         if traced is not None:
-            return not traced.is_whole and seq > self.sent_by(life).newest
+            return traced.resumed or (not traced.is_whole and seq > self.sent_by(life).newest)
         site = SiteId(life >> INCARNATION_BITS)
         return any(site in view.members for view in self.views.values())
 

@@ -122,7 +122,7 @@ class FifoCheck(Check):
             waiting = array("q")
             for seq, level in sent.levels.items():
                 position = sent.placed[seq] - 1
-                if position < 0 and level >= SENT_ORDERED:
+                if position < 0 and level >= SENT_ORDERED and not sent.repeated[seq]:
                     waiting.append(seq)
                 elif 0 <= position < whole_below and waiting:
                     self._left_out(life, waiting, seq, position)

@@ -29,7 +29,7 @@ class FinalityCheck(Check):
             self.facts.violated(FINALITY, what, (life.site,), life.installed, (position, life.final))
 
     def on_placed(self, life: Life, record: TraceRecord, position: int, code: Code) -> None:
-        if record.final is not None and record.final != (position < life.final):
+        if life.final_is_known and record.final is not None and record.final != (position < life.final):
             is_called = "final" if record.final else "tentative"
             what = f"{life.name} delivers {code_name(code)} at position {position} as {is_called}"
             what = f"{what}, everything below {life.final} being final"

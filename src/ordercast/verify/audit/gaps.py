@@ -22,7 +22,7 @@ class GapCheck(Check):
             what = f"{life.name} counts {code_name(code)} as its delivery {record.delivery_index}"
             what = f"{what}, expected is {life.next_delivery}"
             self.facts.violated(GAPS, what, (life.site,), record.view, (position,), messages_in(code))
-        elif position != life.expected:
+        elif position != life.expected and not life.anywhere:
             what = f"{life.name} delivers {code_name(code)} at position {position}, expected is {life.expected}"
             positions = (life.expected, position)
             self.facts.violated(GAPS, what, (life.site,), record.view, positions, messages_in(code))

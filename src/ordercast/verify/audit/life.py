@@ -82,6 +82,8 @@ class Sent(Struct):
     known: Sparse = field(default_factory=Sparse)
     """How much of the order its site had, when it multicast."""
     depends: dict[int, tuple[int, ...]] = {}
+    repeated: Sparse = field(default_factory=lambda: Sparse("b"))
+    """1: it had come up before, in another bundle, and has no position."""
     deliverer: Sparse = field(default_factory=lambda: Sparse("i"))
     """1 + the first site known to have delivered it."""
     placed: Sparse = field(default_factory=Sparse)
@@ -114,10 +116,18 @@ class Life(Struct):
     order_view: int | None = None
     """The newest view that has come up in the order."""
     retracted: bool = False
+    resumed: bool = False
+    """Whether recording has begun, or gone on, in the midst of it: then some of what it did is not in its trace."""
+    anywhere: bool = False
+    """Whether nobody knows, for that reason, which position comes up next ..."""
+    final_is_known: bool = True
+    """... and what is final."""
     crashed: bool = False
     ended: bool = False
     settled: bool = False
-    """Whether nothing was under way when it ended."""
+    """Whether nothing was under way when it ended ..."""
+    ended_us: int = 0
+    """... and when, by its own clock."""
     pending: deque[tuple[int, Code, int | None]] = field(default_factory=deque)
     """Position, what came up there and in which view, as long as it is tentative."""
     newest: dict[LifeId, int] = {}
@@ -132,5 +142,5 @@ class Life(Struct):
 
     @property
     def is_whole(self) -> bool:
-        """Whether nothing that it did is missing at the end of its trace."""
-        return self.ended or self.crashed
+        """Whether nothing that it did is missing in its trace."""
+        return (self.ended or self.crashed) and not self.resumed

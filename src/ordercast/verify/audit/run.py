@@ -110,10 +110,10 @@ class Audit:
         for handle in self._on_placed:
             handle(life, record, position, code)
         life.next_delivery = delivery_index + 1
-        life.expected = position + 1
+        life.expected, life.anywhere = position + 1, False
         if record.kind is Kind.VIEW:
             life.order_view = record.view
-        if ideal or position < life.final:
+        if ideal or position < life.final or (record.final and not life.final_is_known):
             for handle in self._on_settled:
                 handle(life, position, code, record.view)
         else:
@@ -129,6 +129,8 @@ class Audit:
             case Kind.ORDER if message is not None and position is not None:
                 for handle in self._on_logged:
                     handle(life, record, position, message)
+            case Kind.ORDER if message is not None:
+                self._facts.sent_by(life_of(message)).repeated[seq_in(message)] = 1
             case Kind.FINALIZE if position is not None:
                 self._finalize(life, position)
             case Kind.RETRACT if position is not None:
@@ -137,10 +139,15 @@ class Audit:
                 self._enter(life, record, record.view, record.members)
             case Kind.RECOVER if position is not None:
                 self._recover(life, position)
+            case Kind.RECOVER:
+                life.resumed = life.anywhere = True
+                life.final_is_known = False
+                life.installed = life.order_view = None
+                life.context.clear()
             case Kind.CRASH:
                 life.crashed = True
             case Kind.END:
-                life.ended, life.settled = True, bool(record.final)
+                life.ended, life.settled, life.ended_us = True, bool(record.final), record.at_us
             case _:
                 pass
 
@@ -161,7 +168,7 @@ class Audit:
     def _finalize(self, life: Life, below: int) -> None:
         for handle in self._on_finalize:
             handle(life, below)
-        life.final = below
+        life.final, life.final_is_known = below, True
         pending = life.pending
         while pending and pending[0][0] < below:
             position, code, view = pending.popleft()
@@ -199,6 +206,7 @@ class Audit:
         for handle in self._on_recover:
             handle(life, position)
         life.expected = life.final = position
+        life.anywhere, life.final_is_known = False, True
         life.order_view = None
         life.pending.clear()
 

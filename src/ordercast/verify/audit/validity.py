@@ -17,6 +17,9 @@ class ValidityCheck(Check):
 
     def finish(self) -> None:
         settled = [life for life in self.facts.lives.values() if life.settled]
+        if any(life.resumed for life in self.facts.lives.values()):
+            self.facts.remarks.append("validity is not judged: some sites have not recorded all of their lives")
+            return
         if not settled:
             self.facts.remarks.append("validity is not judged: the run did not come to rest before its end")
         for life in settled:
@@ -31,7 +34,7 @@ class ValidityCheck(Check):
         lost = [
             seq
             for seq, level in sent.levels.items()
-            if (not sent.placed[seq] if level >= SENT_ORDERED else seq > newest)
+            if (not (sent.placed[seq] or sent.repeated[seq]) if level >= SENT_ORDERED else seq > newest)
         ]
         if lost:
             message = MessageId(life.id << SEQ_BITS | lost[0])
@@ -41,9 +44,13 @@ class ValidityCheck(Check):
             self.facts.violated(VALIDITY, what, (life.site,), life.installed, (), (message,))
 
     def _check_lengths(self, settled: list[Life]) -> None:
-        """The members of the newest view have all delivered the whole order."""
+        """The members of the newest view have all delivered the whole order, if they ended at once: in a simulation.
+
+        Live sites end one after the other, and those that are left go on.
+        """
         last = max((life.installed or 0 for life in settled), default=0)
-        members = [life for life in settled if (life.installed or 0) == last]
+        end_us = max((life.ended_us for life in settled), default=0)
+        members = [life for life in settled if (life.installed or 0) == last and life.ended_us == end_us]
         longest = max(members, key=lambda life: life.expected, default=None)
         for life in members:
             if longest is not None and life.expected < longest.expected:
