@@ -10,10 +10,10 @@ from pathlib import Path
 from urllib.request import urlopen
 
 import pytest
+from tools.daemons import PATIENCE_S, Daemons, free_ports, until
 
 from ordercast.site.keys import authority
 from ordercast.site.keys.files import KeyFiles
-from tests.site.running import PATIENCE_S, Daemons, free_ports, until
 
 LIS1, LIS2, POR1 = NAMES = ("lis1", "lis2", "por1")
 
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture
 def daemons(tmp_path: Path) -> Iterator[Daemons]:
-    running = Daemons(tmp_path, NAMES)
+    running = Daemons(tmp_path, dict.fromkeys(NAMES, "here"))
     running.up()
     try:
         running.await_members(*NAMES)
@@ -143,7 +143,7 @@ def test_commands_say_who_is_in_and_how_the_links_are(daemons: Daemons) -> None:
 
 def test_figures_can_be_fetched(tmp_path: Path) -> None:
     (port,) = free_ports(1)
-    running = Daemons(tmp_path, (LIS1,), metrics={LIS1: f"127.0.0.1:{port}"})
+    running = Daemons(tmp_path, {LIS1: "lisbon"}, metrics={LIS1: f"127.0.0.1:{port}"})
     running.up()
     try:
         running.await_members(LIS1)

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import shutil
+import signal
 import sys
 import time
 from datetime import datetime
 from pathlib import Path
 
 from ordercast.cli.audit import Findings, examine
+from tools.daemons import Daemons
 from tools.demo import report
-from tools.demo.group import Group
 from tools.demo.measures import Measures, Outcome
 from tools.demo.participants import Participants
-from tools.demo.plan import BACK_S, KILLED_S, LOAD_S, OUT, PHASES, SITES, VICTIM, delay_ms
+from tools.demo.plan import BACK_S, KILLED_S, LOAD_S, OUT, PHASES, SITES, TABLES, VICTIM, delay_ms
 from tools.demo.screen import Screen
 
 START_S = 60.0
@@ -30,7 +31,7 @@ def limits() -> list[float]:
     return [limit for limit in found if limit is not None]
 
 
-async def run_load(group: Group, participants: Participants, screen: Screen) -> int:
+async def run_load(group: Daemons, participants: Participants, screen: Screen) -> int:
     """The load with its crash, from beginning to end; returns how many receipts are missing."""
     tasks = [asyncio.create_task(participants.take_part(name)) for name in SITES]
     async with asyncio.timeout(START_S):
@@ -44,7 +45,7 @@ async def run_load(group: Group, participants: Participants, screen: Screen) -> 
         while participants.now_s < LOAD_S:
             if not killed and participants.now_s >= KILLED_S:
                 killed = True
-                group.kill(VICTIM)
+                group.end(VICTIM, signal.SIGKILL)
             if not back and participants.now_s >= BACK_S:
                 back = True
                 group.up(VICTIM)
@@ -64,7 +65,7 @@ async def run_load(group: Group, participants: Participants, screen: Screen) -> 
 async def demonstrate(directory: Path) -> bool:
     """The whole story; whether all was as promised."""
     measures = Measures()
-    group = Group(directory)
+    group = Daemons(directory, SITES, TABLES)
     participants = Participants(group, measures)
     states = dict.fromkeys(SITES, "up")
 
@@ -78,15 +79,12 @@ async def demonstrate(directory: Path) -> bool:
     )
     began_wall_s = 0.0
     try:
-        for name in SITES:
-            group.up(name)
+        group.up()
         await _await_sockets(group)
-        screen.say(
-            f"All are up. {LOAD_S:.0f} s of load follow; {VICTIM} is killed at {KILLED_S:.0f} s, back at {BACK_S:.0f} s."
-        )
+        screen.say(f"All are up. {LOAD_S:.0f} s of load follow.")
         missing = await run_load(group, participants, screen)
         began_wall_s = time.time() - participants.now_s
-        bad_ends = group.end()
+        bad_ends = group.end_all()
     finally:
         group.close()
     screen.say("The load is over. Auditing what the sites have recorded ...")
@@ -100,7 +98,7 @@ async def demonstrate(directory: Path) -> bool:
     return all(good for good, _ in checks.values())
 
 
-async def _await_sockets(group: Group) -> None:
+async def _await_sockets(group: Daemons) -> None:
     async with asyncio.timeout(START_S):
         while not all(group.socket(name).exists() for name in SITES):
             await asyncio.sleep(0.05)
@@ -124,7 +122,7 @@ def judge(measures: Measures, findings: Findings, missing: int, bad_ends: list[s
     }
 
 
-def _roles(group: Group, began_wall_s: float) -> list[tuple[float, str, str]]:
+def _roles(group: Daemons, began_wall_s: float) -> list[tuple[float, str, str]]:
     """When which site changed its role."""
     found = []
     for name in SITES:

@@ -61,19 +61,25 @@ def delay_ms(one: str, other: str) -> float:
     return LAN_MS if SITES[one] == SITES[other] else 2 * LAN_MS + WAN_MS
 
 
-def cluster_file(ports: list[int]) -> str:
-    """Of five sites on this machine as two LANs far from each other."""
-    sites = "".join(
-        f'[[site]]\nname = "{name}"\nfacility = "{facility}"\naddress = "127.0.0.1:{port}"\n\n'
-        for (name, facility), port in zip(SITES.items(), ports, strict=True)
-    )
-    return (
-        'cluster = "demo"\ntrace = true\n\n[security]\nkeys = "keys"\n\n[group]\nordering = "adaptive"\n\n'
-        f"{sites}"
-        f'[[emulate]]\nbetween = ["lisbon", "lisbon"]\ndelay_ms = {LAN_MS}\n\n'
-        f'[[emulate]]\nbetween = ["boston", "boston"]\ndelay_ms = {LAN_MS}\n\n'
-        f'[[emulate]]\nbetween = ["lisbon", "boston"]\ndelay_ms = {2 * LAN_MS + WAN_MS}\n'
-    )
+TABLES = f"""
+[group]
+ordering = "adaptive"
 
+[trace]
+enabled = true
+
+[[emulate]]
+between = ["lisbon", "lisbon"]
+delay_ms = {LAN_MS}
+
+[[emulate]]
+between = ["boston", "boston"]
+delay_ms = {LAN_MS}
+
+[[emulate]]
+between = ["lisbon", "boston"]
+delay_ms = {2 * LAN_MS + WAN_MS}
+"""
+"""Of the cluster file: two LANs far from each other."""
 
 OUT = Path("out") / "demo"

@@ -50,7 +50,7 @@ class LocalGroup:
             "security": {"tls": False},
             "group": {"ordering": ordering, "resilience": resilience, "options": options or {}},
             "log": {"fsync": "never"},
-            "trace": traced,
+            "trace": {"enabled": traced},
             "site": [
                 {"name": name, "address": f"127.0.0.1:{FIRST_PORT + index}"} for index, name in enumerate(self.names)
             ],

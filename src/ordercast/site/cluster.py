@@ -74,6 +74,12 @@ class EmulateTable(Struct, forbid_unknown_fields=True):
     loss: float = 0.0
 
 
+class TraceTable(Struct, forbid_unknown_fields=True):
+    """The trace of what the sites do."""
+
+    enabled: bool = False
+
+
 class ClusterTables(Struct, forbid_unknown_fields=True):
     """The file as it stands."""
 
@@ -83,7 +89,7 @@ class ClusterTables(Struct, forbid_unknown_fields=True):
     group: GroupTable = field(default_factory=GroupTable)
     log: LogTable = field(default_factory=LogTable)
     paths: PathsTable = field(default_factory=PathsTable)
-    trace: bool = False
+    trace: TraceTable = field(default_factory=TraceTable)
     emulate: list[EmulateTable] = []
 
 
@@ -95,7 +101,7 @@ class Cluster:
         self.name = tables.cluster
         self.group = tables.group
         self.log = tables.log
-        self.trace = tables.trace
+        self.trace = tables.trace.enabled
         self.directory = directory
         self.addresses = tuple(_address(site, index) for index, site in enumerate(tables.site))
         self.names = tuple(address.name for address in self.addresses)

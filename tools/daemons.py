@@ -1,4 +1,4 @@
-"""Real daemons: processes of `ordercast up` on loopback, for the time of a test."""
+"""A cluster of real daemons on this machine: processes of `ordercast up`, for tests, demonstrations and trials."""
 
 from __future__ import annotations
 
@@ -33,13 +33,17 @@ def free_ports(count: int) -> list[int]:
 class Daemons:
     """The sites of one cluster on this machine."""
 
-    def __init__(self, directory: Path, names: tuple[str, ...], metrics: dict[str, str] | None = None) -> None:
-        """`metrics` says where sites serve their figures."""
+    def __init__(
+        self, directory: Path, sites: dict[str, str], tables: str = "", metrics: dict[str, str] | None = None
+    ) -> None:
+        """The sites with their facilities; what else is in the cluster file; and where sites serve their figures."""
         self.directory = directory
-        self.names = names
+        self.sites = sites
+        self.names = names = tuple(sites)
         self.file = directory / "cluster.toml"
         self.ports = dict(zip(names, free_ports(len(names)), strict=True))
         self.processes: dict[str, subprocess.Popen[bytes]] = {}
+        self._tables = tables
         self._metrics = metrics or {}
         files = authority.init(directory / "keys", "orders")
         for name in names:
@@ -48,14 +52,19 @@ class Daemons:
 
     def write_file(self) -> None:
         """The cluster file, with the ports as they are now."""
-        sites = "".join(
-            f'[[site]]\nname = "{name}"\naddress = "127.0.0.1:{port}"\n' + self._metrics_line(name)
-            for name, port in self.ports.items()
-        )
-        self.file.write_text(f'cluster = "orders"\n[security]\nkeys = "keys"\n{sites}')
+        sites = "".join(map(self._site_table, self.names))
+        security = '[security]\nkeys = "keys"\n'
+        self.file.write_text(f'cluster = "orders"\n{security}\n{sites}\n{self._tables}', encoding="utf-8")
 
-    def _metrics_line(self, name: str) -> str:
-        return f'metrics = "{self._metrics[name]}"\n' if name in self._metrics else ""
+    def _site_table(self, name: str) -> str:
+        lines = [f'name = "{name}"', f'facility = "{self.sites[name]}"', f'address = "127.0.0.1:{self.ports[name]}"']
+        if name in self._metrics:
+            lines.append(f'metrics = "{self._metrics[name]}"')
+        return "\n".join(["[[site]]", *lines, ""])
+
+    def socket(self, name: str) -> Path:
+        """Where a site's participants find it."""
+        return self.directory / "run" / f"{name}.sock"
 
     def up(self, *names: str) -> None:
         """Start sites, all of them if none is named."""
@@ -80,6 +89,23 @@ class Daemons:
             process.kill()
         for process in self.processes.values():
             process.wait()
+        self.processes.clear()
+
+    def end_all(self) -> list[str]:
+        """Ask all sites to end; returns those that did not do so in good order."""
+        for process in self.processes.values():
+            process.send_signal(signal.SIGTERM)
+        bad = []
+        for name, process in self.processes.items():
+            try:
+                if process.wait(PATIENCE_S) != 0:
+                    bad.append(name)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+                bad.append(name)
+        self.processes.clear()
+        return bad
 
     def command(self, *arguments: str, site: str, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
         """Run a command of an operator at a site."""
@@ -97,7 +123,8 @@ class Daemons:
 
     def journal(self, name: str) -> list[dict[str, Any]]:
         """What the site has written so far, in all its lives."""
-        return [json.loads(line) for line in (self.directory / f"{name}.log").read_text().splitlines()]
+        lines = (self.directory / f"{name}.log").read_text(encoding="utf-8").splitlines()
+        return [json.loads(line) for line in lines if line.startswith("{")]
 
     def count(self, name: str, event: str) -> int:
         """How often the site has written of this."""
