@@ -237,6 +237,8 @@ class Simulation:
                 for observer in self.observers:
                     observer.on_recover(self.now_us, site.id, site.incarnation)
                 self._boot(site)
+                if self.traffic_ended:
+                    site.handle(Flush())  # which the others have heard before
 
     def step_clocks(self, sites: list[SiteId], by_us: int) -> None:
         """The wall clocks of these sites jump."""

@@ -9,7 +9,7 @@ import msgspec
 from ordercast.core.ids import SiteId, ViewId
 from ordercast.core.views import View
 from ordercast.protocols.membership.choice import Joiner, Promises, can_choose, choose, may_be_decided
-from ordercast.protocols.membership.messages import NO_FLOOR, Cut, Promise, Successor
+from ordercast.protocols.membership.messages import Cut, Floor, Promise, Successor
 from tests.layers import sites
 
 A, B, C, D, E = sites(5)
@@ -24,7 +24,9 @@ def promise(site: SiteId, **different: Any) -> Promise:
         incarnation=VIEW.incarnation(site) or 0,
         running=True,
         aligned=True,
+        closed=False,
         ordered=10,
+        digest=1000,
         held=(1, 1, 1, 1, 1),
         accepted=None,
         whole=False,
@@ -44,7 +46,7 @@ def chosen(given: Promises, joiners: dict[SiteId, Joiner] | None = None, leaving
 
 def accepted(round_: int, *aligned: SiteId) -> tuple[tuple[int, SiteId], Successor]:
     """A successor that somebody has agreed to."""
-    return (round_, B), Successor(View(ViewId(4), (A, B, C)), (), aligned or (A, B, C), NO_FLOOR)
+    return (round_, B), Successor(View(ViewId(4), (A, B, C)), (), aligned or (A, B, C), None)
 
 
 # --- whether ---
@@ -125,35 +127,76 @@ def test_the_cut_is_all_that_any_running_member_has() -> None:
 def test_running_members_with_a_whole_log_hold_the_whole_order() -> None:
     given = {**promises(A, B), C: promise(C, aligned=False), D: promise(D, running=False, held=())}
     successor = chosen(given)
-    assert (successor.aligned, successor.floor) == ((A, B), NO_FLOOR)
+    assert (successor.aligned, successor.floor) == ((A, B), None)
 
 
 def test_a_restarted_member_with_a_longer_log_has_the_order() -> None:
     """It may hold final entries that no running member has."""
-    given = {**promises(A, B), D: promise(D, running=False, held=(), ordered=12)}
+    given = {**promises(A, B), D: promise(D, running=False, held=(), ordered=12, digest=1200)}
     successor = chosen(given)
-    assert (successor.aligned, successor.floor) == ((D,), 12)
+    assert (successor.aligned, successor.floor) == ((D,), Floor(12, 1200))
 
 
 def test_a_restarted_member_with_a_shorter_log_does_not() -> None:
     given = {**promises(A, B), D: promise(D, running=False, held=(), ordered=9)}
-    assert chosen(given).floor == NO_FLOOR
+    assert chosen(given).floor is None
 
 
 def test_nor_one_whose_log_has_a_hole() -> None:
     given = {**promises(A, B), D: promise(D, running=False, held=(), ordered=12, aligned=False)}
-    assert chosen(given).floor == NO_FLOOR
+    assert chosen(given).floor is None
 
 
 def test_after_a_restart_of_all_the_longest_logs_have_the_order() -> None:
     given = {
         A: promise(A, running=False, held=(), ordered=8),
-        B: promise(B, running=False, held=(), ordered=11),
-        C: promise(C, running=False, held=(), ordered=11),
+        B: promise(B, running=False, held=(), ordered=11, digest=1100),
+        C: promise(C, running=False, held=(), ordered=11, digest=1100),
     }
     successor = chosen(given)
-    assert (successor.aligned, successor.floor) == ((B, C), 11)
+    assert (successor.aligned, successor.floor) == ((B, C), Floor(11, 1100))
     assert successor.cuts == tuple(Cut(site, 0, A) for site in VIEW.members)
+
+
+def test_of_two_logs_of_one_length_only_one_is_the_order() -> None:
+    """Both have closed the view, with different cuts, and restarted."""
+    given = {
+        A: promise(A, running=False, held=(), ordered=8),
+        B: promise(B, running=False, held=(), ordered=11, digest=1100),
+        C: promise(C, running=False, held=(), ordered=11, digest=1111),
+    }
+    successor = chosen(given)
+    assert (successor.aligned, successor.floor) == ((B,), Floor(11, 1100))
+
+
+def test_who_has_closed_the_view_cannot_order_another_cut() -> None:
+    given = {**promises(A, B), C: promise(C, closed=True, ordered=14)}
+    successor = chosen(given)
+    assert (successor.view.members, successor.aligned, successor.floor) == ((A, B, C), (A, B), None)
+
+
+def test_if_nobody_else_is_left_what_one_has_closed_it_with_is_the_order() -> None:
+    given = {
+        A: promise(A, running=False, held=(), ordered=9),
+        B: promise(B, closed=True, ordered=12, digest=1200),
+        C: promise(C, closed=True, ordered=14, digest=1400),
+        D: promise(D, aligned=False, ordered=20),
+    }
+    successor = chosen(given)
+    assert (successor.aligned, successor.floor) == ((C,), Floor(14, 1400))
+
+
+def test_what_a_leaving_member_holds_counts() -> None:
+    """Something may be final because it and one that is gone have ordered it."""
+    given = {A: promise(A), B: promise(B), C: promise(C, held=(1, 1, 5, 3, 1))}
+    assert chosen(given, leaving=(C,)).cuts == (Cut(A, 1, A), Cut(B, 1, A), Cut(C, 5, C), Cut(D, 3, C), Cut(E, 1, A))
+
+
+def test_a_member_whose_log_is_needed_does_not_leave_yet() -> None:
+    given = {**promises(A, B), C: promise(C, running=False, held=(), ordered=12)}
+    assert chosen(given, leaving=(C,)).view.members == (A, B, C)
+    given = {**promises(A, B, running=False, held=()), C: promise(C, ordered=12)}
+    assert chosen(given, leaving=(C,)).view.members == (A, B, C)
 
 
 # --- what may have been decided ---
@@ -167,7 +210,7 @@ def test_what_may_have_been_decided_is_proposed_again() -> None:
 
 
 def test_of_several_the_one_under_the_highest_ballot() -> None:
-    newer = ((5, C), Successor(View(ViewId(4), (C, D, E)), (), (C, D, E), NO_FLOOR))
+    newer = ((5, C), Successor(View(ViewId(4), (C, D, E)), (), (C, D, E), None))
     given = {A: promise(A, accepted=accepted(3), whole=True), C: promise(C, accepted=newer, whole=True), D: promise(D)}
     assert chosen(given) == newer[1]
 

@@ -11,7 +11,7 @@ from ordercast.core.views import View
 from ordercast.protocols.membership import coordination, succession
 from ordercast.protocols.membership.acceptor import Acceptor
 from ordercast.protocols.membership.coordination import Proposal
-from ordercast.protocols.membership.messages import NO_FLOOR, Accept, Accepted, Alive, Ballot, Cut, Prepare, Successor
+from ordercast.protocols.membership.messages import Accept, Accepted, Alive, Ballot, Cut, Prepare, Successor
 from ordercast.protocols.membership.traffic import Traffic
 from ordercast.protocols.membership.view_synchrony import ViewSynchrony
 from tests.layers import sites
@@ -19,7 +19,7 @@ from tests.layers import sites
 A, B, C = sites(3)
 VIEW = View(ViewId(1), (A, B, C))
 NOW = Now(1_000, 1_000, 0)
-WITHOUT_B = Successor(View(ViewId(2), (A, C)), (), (A, C), NO_FLOOR)
+WITHOUT_B = Successor(View(ViewId(2), (A, C)), (), (A, C), None)
 BALLOT: Ballot = (3, A)
 
 
@@ -68,7 +68,7 @@ def test_only_who_is_to_hold_the_order_can_vouch_for_it(sender: SiteId, vouches:
 def test_a_view_is_not_closed_with_a_successor_of_a_ballot_that_is_over() -> None:
     """Finding 13: the member still lacks a message of the cut; then it promises a higher ballot."""
     local, out = member(C), Effects()
-    successor = Successor(View(ViewId(2), (A, C)), (Cut(A, 1, A),), (A, C), NO_FLOOR)
+    successor = Successor(View(ViewId(2), (A, C)), (Cut(A, 1, A),), (A, C), None)
     succession.on_accept(local, A, Accept(VIEW.id, BALLOT, successor), NOW, out)
     before = local.closing
     succession.on_prepare(local, B, Prepare(VIEW.id, (4, B)), NOW, out)

@@ -13,7 +13,7 @@ from ordercast.core.ids import SiteId, ViewId
 from ordercast.core.views import View
 from ordercast.protocols.links.frames import Unreliable
 from ordercast.protocols.membership import choice, coordination, succession
-from ordercast.protocols.membership.messages import NO_FLOOR, Accept, Ballot, Close, Cut, Decided, Direct, Successor
+from ordercast.protocols.membership.messages import Accept, Ballot, Close, Cut, Decided, Direct, Successor
 from ordercast.protocols.membership.traffic import Sender, Traffic
 from ordercast.protocols.membership.view_synchrony import ViewSynchrony
 from tests.verify.fuzz.patches import Patch, both
@@ -138,14 +138,14 @@ def decided_once_the_coordinator_agrees() -> Patch:
 
 
 def longer_log_of_a_restarted_member_is_ignored() -> Patch:
-    def broken(promises: choice.Promises, running: choice.Promises, staying: list[SiteId]) -> int:
-        return NO_FLOOR
+    def broken(promises: choice.Promises, staying: list[SiteId]) -> None:
+        return None
 
     return patch.object(choice, "_floor", broken)
 
 
 def restarted_member_counts_as_aligned() -> Patch:
-    def broken(promises: choice.Promises, staying: list[SiteId], floor: int) -> tuple[SiteId, ...]:
+    def broken(promises: choice.Promises, staying: list[SiteId], floor: Any) -> tuple[SiteId, ...]:
         return tuple(site for site in staying if promises[site].aligned)
 
     return patch.object(choice, "_aligned", broken)

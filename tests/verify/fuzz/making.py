@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import AbstractContextManager
 from unittest.mock import patch
 
@@ -105,7 +105,9 @@ def search(bug: Planted) -> Found | None:
     return best
 
 
-def search_all(bugs: tuple[Planted, ...], processes: int) -> Iterable[tuple[Planted, Found | None]]:
-    """All of them, in order."""
+def search_all(bugs: Sequence[Planted], processes: int) -> Iterable[tuple[Planted, Found | None]]:
+    """All of them, as they are found."""
     with ProcessPoolExecutor(processes) as pool:
-        yield from zip(bugs, pool.map(search, bugs), strict=True)
+        under_way = {pool.submit(search, bug): bug for bug in bugs}
+        for done in as_completed(under_way):
+            yield under_way[done], done.result()

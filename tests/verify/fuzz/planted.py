@@ -1,9 +1,13 @@
-"""Bugs planted in links, membership and groups; `python -m tests.verify.fuzz.planted` searches for all again."""
+"""Bugs planted in links, membership and groups.
+
+`python -m tests.verify.fuzz.planted [NAME...]` searches for them, or for those named, and prints lines for `pinned.py`.
+"""
 
 from __future__ import annotations
 
 import inspect
 import os
+import sys
 from types import ModuleType
 
 from tests.verify.fuzz import bugs_in_groups, bugs_in_links, bugs_in_views, bugs_of_the_past
@@ -24,5 +28,6 @@ IN_VIEWS = _all_of(bugs_in_views, blind=True)
 BUGS = (*IN_LINKS, *IN_VIEWS, *_all_of(bugs_in_groups, blind=True), *_all_of(bugs_of_the_past, blind=False))
 
 if __name__ == "__main__":
-    for bug, found in search_all(BUGS, processes=os.cpu_count() or 1):
+    wanted = [bug for bug in BUGS if bug.name in sys.argv[1:]] or BUGS
+    for bug, found in search_all(wanted, processes=os.cpu_count() or 1):
         print(f"    {bug.name!r}: {found},", flush=True)

@@ -394,8 +394,8 @@ class SiteGroup(Struct, Generic[Inner]):
             self.show_certain(out)
 
     def report(self, out: Out) -> None:
-        """Tell the layer below how long the log is, and whether it is whole."""
-        out.multicast(Progress(self.log.length, self.aligned))
+        """Tell the layer below what the log is, and whether it is whole."""
+        out.multicast(Progress(self.log.length, self.log.digest, self.aligned))
 
     def waiting_for(self) -> Waiting | None:
         return standing.waiting_for(self)

@@ -19,7 +19,7 @@ from ordercast.protocols.groups.finality import Finality
 from ordercast.protocols.groups.log import Base, Sessions
 from ordercast.protocols.groups.messages import Donor
 from ordercast.protocols.groups.saved import Saved
-from ordercast.protocols.membership.messages import NO_FLOOR, Close, Installed
+from ordercast.protocols.membership.messages import Close, Floor, Installed
 
 if TYPE_CHECKING:
     from ordercast.protocols.groups.site_group import SiteGroup
@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 def on_close(group: Group, close: Close, now: Now, out: Out) -> None:
     """Order all that is left of the view. What waits for something outside the cut is dropped, at every member."""
     floor = close.successor.floor
-    if floor != NO_FLOOR:
+    if floor is not None:
         group.ignoring = True
-        group.aligned = group.aligned and group.log.length == floor
+        group.aligned = group.aligned and is_all_of(group, floor)
     order_all(group, close, now, out)
     while group.due is not None:
         plans.go_over(group, now, out, closing=True)
@@ -54,7 +54,7 @@ def order_all(group: Group, close: Close, now: Now, out: Out) -> None:
 def on_installed(group: Group, installed: Installed, now: Now, out: Out) -> None:
     successor = installed.successor
     expected = group.me in successor.aligned and group.aligned
-    if installed.continuing or successor.floor == group.log.length:
+    if installed.continuing or is_all_of(group, successor.floor):
         group.aligned = expected
     else:
         group.aligned = False
@@ -84,6 +84,11 @@ def on_installed(group: Group, installed: Installed, now: Now, out: Out) -> None
         plans.begin(group, now, out)  # or others would wait for this site until it has the whole order
     group.report(out)
     alignment.fetch(group, out)
+
+
+def is_all_of(group: Group, floor: Floor | None) -> bool:
+    """Whether our log is the one that is to be the order."""
+    return Floor(group.log.length, group.log.digest) == floor
 
 
 def begin_view(group: Group, taken: Sessions, now: Now, out: Out) -> None:

@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from ordercast.core.ids import SiteId, ViewId
 from ordercast.core.views import View
-from ordercast.protocols.membership.messages import NO_FLOOR, Ballot, Cut, Promise, Successor
+from ordercast.protocols.membership.messages import Ballot, Cut, Floor, Promise, Successor
 
 
 class Joiner(Struct, frozen=True):
@@ -31,15 +31,15 @@ def choose(view: View, promises: Promises, joiners: dict[SiteId, Joiner], leavin
         newest = max(accepted, key=lambda each: each[0])[1]
         if may_be_decided(newest, promises):
             return newest
+    leaving = may_leave(promises, leaving)
     staying = _staying(view, promises, leaving)
     joining = _joining(joiners, staying, promises)
     lives = {site: promises[site].incarnation for site in staying} | joining
     members = tuple(sorted(lives))
-    running = {site: promises[site] for site in staying if promises[site].running}
-    floor = _floor(promises, running, staying)
+    floor = _floor(promises, staying)
     return Successor(
         View(ViewId(view.id + 1), members, tuple(lives[site] for site in members)),
-        _cuts(view, running),
+        _cuts(view, {site: promises[site] for site in (*staying, *leaving) if promises[site].running}),
         _aligned(promises, staying, floor),
         floor,
     )
@@ -60,16 +60,28 @@ def may_be_decided(successor: Successor, promises: Promises) -> bool:
     return False
 
 
+def can_order(promise: Promise) -> bool:
+    """Whether the member holds the whole order so far, and can close the view with any cut."""
+    return promise.aligned and promise.running and not promise.closed
+
+
+def may_leave(promises: Promises, leaving: tuple[SiteId, ...]) -> tuple[SiteId, ...]:
+    """Who of those that want to leave can: what they hold must not get lost with them. The others ask again."""
+    if not any(can_order(promise) for site, promise in promises.items() if site not in leaving):
+        return ()
+    return tuple(site for site in leaving if promises[site].running)
+
+
 def _staying(view: View, promises: Promises, leaving: tuple[SiteId, ...]) -> list[SiteId]:
     """Those that promised and do not leave; if a quorum among them trust each other, only these, lowest ids first."""
-    stayers = [site for site in sorted(promises) if site not in leaving] or sorted(promises)
+    stayers = [site for site in sorted(promises) if site not in leaving]
     trusting: list[SiteId] = []
     for site in stayers:
         if not any(site in promises[other].suspects or other in promises[site].suspects for other in trusting):
             trusting.append(site)
-    if view.is_quorum((*trusting, *leaving)) and any(promises[site].aligned for site in trusting):
-        return trusting
-    return stayers if any(promises[site].aligned for site in stayers) else sorted(promises)
+    trusted = [promises[site] for site in trusting]
+    knows = any(map(can_order, trusted)) if leaving else any(promise.aligned for promise in trusted)
+    return trusting if knows and view.is_quorum((*trusting, *leaving)) else stayers
 
 
 def _joining(joiners: dict[SiteId, Joiner], staying: list[SiteId], promises: Promises) -> dict[SiteId, int]:
@@ -82,15 +94,17 @@ def _joining(joiners: dict[SiteId, Joiner], staying: list[SiteId], promises: Pro
     return admitted
 
 
-def _floor(promises: Promises, running: Promises, staying: list[SiteId]) -> int:
-    """The length of the longest log, if only members that have restarted have it; else `NO_FLOOR`.
+def _floor(promises: Promises, staying: list[SiteId]) -> Floor | None:
+    """The longest log, if only members have it that have restarted; or if nobody is left who can close the view.
 
-    Such a log may hold final entries that no running member has. What a running member has ordered
-    follows from the messages of the cut, and so does what every other running member will order.
+    A restarted member's log may hold final entries that no running member has. What a running member has ordered
+    follows from the messages of the cut, and so does what every other running member will order. Who has closed the
+    view has ordered all that can be final in it, since a quorum had stopped; but cannot order a different cut.
     """
-    longest = max((promises[site].ordered for site in staying if promises[site].aligned), default=NO_FLOOR)
-    running_longest = max((promise.ordered for promise in running.values() if promise.aligned), default=NO_FLOOR)
-    return longest if longest > running_longest else NO_FLOOR
+    able = max((promises[site].ordered for site in staying if can_order(promises[site])), default=-1)
+    logs = [promises[site] for site in staying if promises[site].aligned and not can_order(promises[site])]
+    longest = max((each for each in logs if able < 0 or not each.running), key=lambda each: each.ordered, default=None)
+    return None if longest is None or longest.ordered <= able else log_of(longest)
 
 
 def _cuts(view: View, running: Promises) -> tuple[Cut, ...]:
@@ -102,8 +116,13 @@ def _cuts(view: View, running: Promises) -> tuple[Cut, ...]:
     return tuple(cuts)
 
 
-def _aligned(promises: Promises, staying: list[SiteId], floor: int) -> tuple[SiteId, ...]:
+def _aligned(promises: Promises, staying: list[SiteId], floor: Floor | None) -> tuple[SiteId, ...]:
     """Who will hold the whole order once the old view is closed."""
-    if floor == NO_FLOOR:
-        return tuple(site for site in staying if promises[site].aligned and promises[site].running)
-    return tuple(site for site in staying if promises[site].aligned and promises[site].ordered == floor)
+    if floor is None:
+        return tuple(site for site in staying if can_order(promises[site]))
+    return tuple(site for site in staying if promises[site].aligned and log_of(promises[site]) == floor)
+
+
+def log_of(promise: Promise) -> Floor:
+    """The member's log, as it would be named as the order."""
+    return Floor(promise.ordered, promise.digest)

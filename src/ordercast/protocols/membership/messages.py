@@ -17,7 +17,12 @@ Ballot = tuple[int, SiteId]
 NO_BALLOT: Ballot = (0, SiteId(0))
 
 
-NO_FLOOR = -1
+class Floor(Struct, frozen=True, array_like=True, gc=False):
+    """A log that is the whole order of the old view, whatever else follows from the messages of the cut."""
+
+    length: int
+    digest: int
+    """Of all its entries: logs of one length can differ."""
 
 
 class Cut(Struct, frozen=True, array_like=True, gc=False):
@@ -35,9 +40,9 @@ class Successor(Struct, frozen=True, array_like=True):
     cuts: tuple[Cut, ...]
     aligned: tuple[SiteId, ...]
     """The members that hold the whole order up to the new view; the others fetch it from them."""
-    floor: int
-    """If a restarted member has the longest log, its length: then that log is the whole order of the old view.
-    Else `NO_FLOOR`."""
+    floor: Floor | None
+    """If the order is that of the log of a member that has restarted, or has closed the view before; then only those
+    who have just this log are aligned. None, as a rule: then it follows from the cut."""
 
 
 class Alive(Struct, frozen=True, array_like=True, tag="alive"):
@@ -77,8 +82,12 @@ class Promise(Struct, frozen=True, array_like=True, tag="promise"):
     running: bool
     """Whether it has been in the view without a restart since."""
     aligned: bool
+    closed: bool
+    """Whether it has closed the view with a successor that was not decided: it cannot close it with another."""
     ordered: int
     """Length of its log: the entries that it has ordered, tentative ones included."""
+    digest: int
+    """Of its log."""
     held: tuple[int, ...]
     accepted: tuple[Ballot, Successor] | None
     whole: bool
@@ -159,9 +168,10 @@ class Stop(Struct, frozen=True):
 
 
 class Progress(Struct, frozen=True):
-    """From above: how long the log is, and whether it has no hole."""
+    """From above: how long the log is, the digest of it, and whether it has no hole."""
 
     ordered: int
+    digest: int
     aligned: bool
 
 

@@ -14,13 +14,13 @@ from ordercast.core.ids import SiteId
 from ordercast.protocols.links.frames import Reset, Unreliable
 from ordercast.protocols.membership.acceptor import Acceptor
 from ordercast.protocols.membership.messages import (
-    NO_FLOOR,
     Accept,
     Accepted,
     Adopted,
     Ballot,
     Close,
     Decided,
+    Floor,
     Installed,
     Prepare,
     Progress,
@@ -67,7 +67,7 @@ def promise(local: Local, ballot: Ballot, now: Now, out: Out) -> None:
 
 
 def on_progress(local: Local, progress: Progress, now: Now, out: Out) -> None:
-    local.ordered = progress.ordered
+    local.ordered, local.digest = progress.ordered, progress.digest
     if progress.aligned != local.acceptor.aligned:
         local.acceptor.aligned = progress.aligned
         local.save(out)
@@ -86,7 +86,9 @@ def send_promise(local: Local, now: Now, out: Out) -> None:
         local.incarnation,
         local.running,
         local.acceptor.aligned,
+        local.phase == "closed",
         local.ordered,
+        local.digest,
         local.traffic.held() if local.running else (),
         local.acceptor.accepted,
         local.acceptor.whole,
@@ -137,8 +139,8 @@ def finish(local: Local, now: Now, out: Out) -> None:
 
 def holds_whole(local: Local, successor: Successor) -> bool:
     """Whether our log holds the whole order up to the successor."""
-    if successor.floor != NO_FLOOR:
-        return local.acceptor.aligned and local.ordered == successor.floor
+    if successor.floor is not None:
+        return local.acceptor.aligned and Floor(local.ordered, local.digest) == successor.floor
     return local.acceptor.aligned and local.running and local.closed_with == successor
 
 

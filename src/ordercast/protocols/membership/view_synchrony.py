@@ -91,6 +91,9 @@ class ViewSynchrony(Struct, Generic[Payload]):
     """A successor to agree to (under this ballot) or to install (None) once the cut is complete here."""
     owes_promise: bool = False
     ordered: int = 0
+    """How long the log of the layer above is ..."""
+    digest: int = 0
+    """... and what it says."""
     alives: dict[SiteId, Alive] = {}
     """The newest heartbeat of each other site."""
     newest: View | None = None
