@@ -212,7 +212,7 @@ def test_without_repairs_nothing_goes_again_until_the_connection_is_new() -> Non
     links.a.handle(FromBelow(B, Reconnected()))
     links.run()
     assert links.b.handed_up == [b"a", b"b", b"c", b"d"]
-    assert links.a.seqs() == [0, 1, 2, 3, 1, 2]
+    assert links.a.seqs() == [0, 1, 2, 3, 0, 1, 2, 3]
 
 
 # --- lives and streams ---

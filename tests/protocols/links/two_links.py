@@ -58,6 +58,10 @@ class End:
         """The frames with an acknowledgement only."""
         return [(at_us, frame) for at_us, frame in self.sent if isinstance(frame, Frame) and frame.seq < 0]
 
+    def timers(self) -> tuple[TimerKey, ...]:
+        """All that it has ever set."""
+        return tuple(self._timers)
+
     # --- effects ---
 
     def send(self, to: SiteId, message: Any) -> None:

@@ -8,7 +8,10 @@ from ordercast.protocols.links.frames import Ack, Part
 from ordercast.protocols.links.round_trip import TIMEOUT_MAX_US, RoundTrip
 
 WINDOW_FRAMES = 4096
-"""So many frames may be unacknowledged."""
+"""So many frames may be unacknowledged ..."""
+
+WINDOW_BYTES = 8 << 20
+"""... and so many bytes of messages in them, but for the last frame: it binds where frames are large."""
 
 RESEND_FRAMES_MAX = 8
 """At a time-out so many of the oldest frames go again; what else is missing shows in the answer."""
@@ -21,6 +24,7 @@ class Sent(Struct):
     """A frame on its way."""
 
     parts: tuple[Part, ...]
+    size: int
     sent_us: int
     again: bool = False
     """Whether it has been retransmitted: then its answer tells nothing about the round trip."""
@@ -35,6 +39,8 @@ class Outgoing(Struct):
     next_seq: int = 0
     unacknowledged: dict[int, Sent] = {}
     """By number, in ascending order."""
+    bytes_under_way: int = 0
+    """In these."""
     queue: list[Part] = []
     """Not sent yet: the window is full, or they wait a moment to share a frame."""
     round_trip: RoundTrip = field(default_factory=RoundTrip)
@@ -46,6 +52,7 @@ class Outgoing(Struct):
         self.stream += 1
         self.next_seq = 0
         self.unacknowledged.clear()
+        self.bytes_under_way = 0
         self.queue.clear()
         self.backoff = 0
 
@@ -66,27 +73,31 @@ class Outgoing(Struct):
 
     def take_frame(self, frame_bytes_max: int, now_us: int) -> tuple[int, tuple[Part, ...]] | None:
         """The next frame to send and its number, if there is anything to send and the window is open."""
-        if not self.queue or len(self.unacknowledged) >= WINDOW_FRAMES:
+        if not self.queue or self.holds(WINDOW_FRAMES, WINDOW_BYTES):
             return None
-        parts = self._take_parts(frame_bytes_max)
+        parts, size = self._take_parts(frame_bytes_max)
         seq = self.next_seq
         self.next_seq = seq + 1
-        self.unacknowledged[seq] = Sent(parts, now_us)
+        self.unacknowledged[seq] = Sent(parts, size, now_us)
+        self.bytes_under_way += size
         return seq, parts
 
-    def _take_parts(self, frame_bytes_max: int) -> tuple[Part, ...]:
-        """As many from the queue as fit into a frame."""
-        if len(self.queue) == 1:
-            return (self.queue.pop(),)
+    def holds(self, frames: int, size: int) -> bool:
+        """Whether so much is under way."""
+        return len(self.unacknowledged) >= frames or self.bytes_under_way >= size
+
+    def _take_parts(self, frame_bytes_max: int) -> tuple[tuple[Part, ...], int]:
+        """As many from the queue as fit into a frame, and their size."""
         size = count = 0
         for part in self.queue:
-            size += len(part) if isinstance(part, bytes) else len(part[1])
-            if count and size > frame_bytes_max:
+            with_it = size + (len(part) if isinstance(part, bytes) else len(part[1]))
+            if count and with_it > frame_bytes_max:
                 break
             count += 1
+            size = with_it
         parts = tuple(self.queue[:count])
         del self.queue[:count]
-        return parts
+        return parts, size
 
     def acknowledge(self, ack: Ack, now_us: int) -> list[int]:
         """Take an acknowledgement into account; returns the frames that it shows to be lost."""
@@ -95,6 +106,7 @@ class Outgoing(Struct):
         gone = [self.unacknowledged.pop(seq) for seq in self._arrived(ack)]
         if not gone:
             return []
+        self.bytes_under_way -= sum([sent.size for sent in gone])
         if not gone[-1].again:
             self.round_trip.add(now_us - gone[-1].sent_us)
         self.backoff = 0

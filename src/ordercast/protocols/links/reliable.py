@@ -8,8 +8,9 @@ leaves at once; in a flood messages share frames. The window is bounded, and the
 A stream belongs to one life (incarnation) of each side. It ends when the layer above resets it, as it does when the
 other site leaves the view, or when a site turns out to have restarted; then a new one begins with nothing under way.
 
-Over a transport that is itself a reliable stream (`repairs` false) nothing is timed: frames are sent again only when
-the host says that the connection is a new one.
+Over a transport that is itself a reliable stream (`repairs` false) no answer is waited for: frames are sent again only
+when the host says that the connection is a new one, and acknowledgements, which then only say what need not be kept,
+travel with what is sent anyway, or after many frames. What was sent while there was no connection counts as lost.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ from ordercast.core.ids import SiteId
 from ordercast.core.layer import Waiting
 from ordercast.protocols.links.frames import Congestion, Frame, Part, Reconnected, Reset, Unreliable
 from ordercast.protocols.links.incoming import Incoming
-from ordercast.protocols.links.outgoing import WINDOW_FRAMES, Outgoing
+from ordercast.protocols.links.outgoing import WINDOW_BYTES, WINDOW_FRAMES, Outgoing
 
 ACK_DELAY_US = 10_000
 """An acknowledgement waits so long for something to travel with."""
@@ -59,6 +60,8 @@ class Channel(Struct):
     burst_from_us: int = -PACE_US
     full: bool = False
     resend_armed: bool = False
+    introduced: bool = False
+    """Over a stream: whether the other side, which took us for an earlier life, has been told better."""
 
 
 class Reliable(Struct):
@@ -71,6 +74,9 @@ class Reliable(Struct):
     channels: dict[SiteId, Channel] = {}
     repairs: bool = True
     frame_bytes_max: int = 1400
+
+    def __post_init__(self) -> None:
+        assert 2 * ACK_EVERY * self.frame_bytes_max <= WINDOW_BYTES, "the window would be full before an answer comes"
 
     def handle(self, event: Event, now: Now, out: Out) -> None:
         match event:
@@ -137,8 +143,8 @@ class Reliable(Struct):
         self.send_frame(channel, -1, (), out)
 
     def tell_congestion(self, channel: Channel, out: Out) -> None:
-        under_way = len(channel.outgoing.unacknowledged)
-        full = under_way >= WINDOW_FRAMES // 2 if channel.full else under_way >= WINDOW_FRAMES
+        share = 2 if channel.full else 1
+        full = channel.outgoing.holds(WINDOW_FRAMES // share, WINDOW_BYTES // share)
         if full != channel.full:
             channel.full = full
             out.deliver(channel.site, Congestion(full))
@@ -174,10 +180,17 @@ class Reliable(Struct):
             case Unreliable(message=inner):
                 out.deliver(sender, inner)
             case Reconnected():
-                channel = self.channel(sender)
-                self.resend(channel, list(channel.outgoing.unacknowledged), now.monotonic_us, out)
+                self.on_reconnected(self.channel(sender), now, out)
             case _:
                 assert_never(message)
+
+    def on_reconnected(self, channel: Channel, now: Now, out: Out) -> None:
+        """Whatever may have been lost goes again; and the other side learns what it need not send again any more."""
+        channel.introduced = False
+        if channel.outgoing.unacknowledged:
+            self.resend(channel, list(channel.outgoing.unacknowledged), now.monotonic_us, out)
+        elif channel.incoming.stream >= 0:
+            self.send_ack(channel, out)
 
     def on_frame(self, sender: SiteId, frame: Frame, now: Now, out: Out) -> None:
         channel = self.channel(sender)
@@ -185,7 +198,9 @@ class Reliable(Struct):
             return
         channel.outgoing.meet(frame.incarnation)
         if frame.to_incarnation not in (-1, self.incarnation):
-            self.send_ack(channel, out)  # meant for an earlier life of ours: tell who we are
+            if self.repairs or not channel.introduced:
+                channel.introduced = True
+                self.send_ack(channel, out)  # meant for an earlier life of ours: tell who we are
             return
         ack = frame.ack
         if ack is not None and ack.incarnation == self.incarnation:
@@ -199,13 +214,13 @@ class Reliable(Struct):
 
     def on_numbered(self, channel: Channel, frame: Frame, out: Out) -> None:
         incoming = channel.incoming
-        in_order = frame.seq == incoming.expected
+        telling = self.repairs and frame.seq != incoming.expected
         for message in incoming.receive(frame.seq, frame.parts):
             out.deliver(channel.site, message)
         channel.unanswered += 1
-        if not in_order or channel.unanswered >= ACK_EVERY:
+        if telling or channel.unanswered >= ACK_EVERY:
             self.send_ack(channel, out)
-        elif channel.unanswered == 1:
+        elif self.repairs and channel.unanswered == 1:
             out.set_timer(("ack", channel.site), ACK_DELAY_US)
 
     def waiting_for(self) -> Waiting | None:
