@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import os
 import sys
-import time
 from typing import TYPE_CHECKING
 
 import click
@@ -49,7 +49,7 @@ def command(
         _report_one(context, campaign.replay(_parse(picks), protocol))
         return
     first, count = (0, seeds) if seed is None else (seed, seeds if _was_given(context, "seeds") else 1)
-    totals, failures, began = campaign.Totals(), [], time.process_time()
+    totals, failures, began_s = campaign.Totals(), [], _processor_s()
     for number, outcome in campaign.run_seeds(range(first, first + count), protocol):
         totals.add(outcome)
         if outcome.failure is not None:
@@ -64,7 +64,7 @@ def command(
     if as_json:
         _print_json(totals, failures)
     else:
-        _print_totals(totals, time.process_time() - began)
+        _print_totals(totals, _processor_s() - began_s)
     context.exit(1 if failures else 0)
 
 
@@ -101,14 +101,21 @@ def _print_json(totals: Totals, failures: list[dict[str, object]]) -> None:
     click.echo(msgspec.json.format(msgspec.json.encode({"totals": totals, "failures": failures}), indent=2))
 
 
+def _processor_s() -> float:
+    """Of this process and of those that have ended under it."""
+    return sum(os.times()[:4])
+
+
 def _print_totals(totals: Totals, processor_s: float) -> None:
     from ordercast.cli.output import console, new_table
 
     click.echo(
-        f"{totals.seeds} seeds, {totals.failures} failed; {totals.simulated_hours:.2f} simulated hours, "
+        f"{totals.seeds} seeds, {totals.failures} failed; {totals.simulated_hours:.2f} simulated hours "
+        f"({totals.simulated_hours * 3600 / max(processor_s, 0.001):.0f} in each hour of processor time), "
         f"{totals.events:,} events, {totals.views:,} views installed; in {totals.blocked} the last primary view "
         "had no quorum left to go on"
     )
+    click.echo("Participants were told: " + ", ".join(f"{what} {totals.told[what]:,}" for what in sorted(totals.told)))
     phases = sorted({key.split(" / ")[0] for key in totals.met})
     table = new_table("Faults by the phase of a site's view that they met", "fault", "all", *phases)
     for kind in sorted(totals.faults):

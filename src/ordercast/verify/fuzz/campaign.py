@@ -22,6 +22,7 @@ class Totals(Struct):
     simulated_hours: float = 0.0
     events: int = 0
     views: int = 0
+    told: dict[str, int] = {}
     faults: dict[str, int] = {}
     met: dict[str, int] = {}
 
@@ -33,7 +34,8 @@ class Totals(Struct):
         self.simulated_hours += outcome.simulated_s / 3600
         self.events += outcome.events
         self.views += outcome.views
-        for mine, theirs in ((self.faults, outcome.faults), (self.met, outcome.met)):
+        pairs = ((self.told, outcome.told), (self.faults, outcome.faults), (self.met, outcome.met))
+        for mine, theirs in pairs:
             for name, count in theirs.items():
                 mine[name] = mine.get(name, 0) + count
 

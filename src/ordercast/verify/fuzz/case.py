@@ -6,8 +6,17 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
-from ordercast.core.deliveries import Delivery, Entered
+from ordercast.core.deliveries import (
+    Delivered,
+    Delivery,
+    Entered,
+    GroupBlocked,
+    Retracted,
+    RoleChanged,
+    Snapshot,
+)
 from ordercast.core.ids import SiteId
+from ordercast.core.messages import Level
 from ordercast.simulator.chooser import Chooser
 from ordercast.simulator.observer import Observer
 from ordercast.simulator.scenario import Fault, from_table
@@ -32,23 +41,40 @@ class Outcome(Struct):
     simulated_s: float
     events: int
     views: int
+    told: dict[str, int]
+    """How often participants were told what does not happen in every run."""
     faults: dict[str, int]
     met: dict[str, int]
     """For each "phase / fault" how often a fault of the kind began in that phase of a view's life."""
 
 
 class _Watch(Observer):
-    """Counts views, and what the system was doing when a fault began."""
+    """Counts views, what participants are told, and what the system was doing when a fault began."""
 
     def __init__(self) -> None:
         self.simulation: Simulation
         self.views = 0
+        self.told: dict[str, int] = {}
         self.faults: dict[str, int] = {}
         self.met: dict[str, int] = {}
 
     def on_group(self, at_us: int, site: SiteId, event: Delivery) -> None:
-        if isinstance(event, Entered):
-            self.views += 1
+        match event:
+            case Entered():
+                self.views += 1
+            case Delivered(bundle=bundle) if bundle.level == Level.SAFE:
+                self._count(f"safe delivery, F = {self.simulation.scenario.protocol.resilience}")
+            case Retracted():
+                self._count("retracted")
+            case Snapshot():
+                self._count("begun with a snapshot")
+            case GroupBlocked():
+                self._count("blocked")
+            case RoleChanged():
+                self._count("role changed")
+
+    def _count(self, what: str) -> None:
+        self.told[what] = self.told.get(what, 0) + 1
 
     def on_fault(self, at_us: int, fault: Fault) -> None:
         self.faults[fault.kind] = self.faults.get(fault.kind, 0) + 1
@@ -86,6 +112,7 @@ def run_case(chooser: Chooser, protocol: str | None = None, plant: Plant | None 
         simulation.now_us / 1e6,
         simulation.events,
         watch.views,
+        watch.told,
         watch.faults,
         watch.met,
     )

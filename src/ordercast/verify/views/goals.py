@@ -66,11 +66,11 @@ def _proposes_anew(step: Step) -> bool:
     return other and _sent(Accept)(step)
 
 
-def _two_ballots(step: Step) -> bool:
-    """A site is asked to promise a second time."""
+def _second_coordinator(step: Step) -> bool:
+    """Somebody asks to stop who is not the lowest member."""
     match step.event:
-        case FromBelow(message=Prepare(ballot=ballot)):
-            return ballot[0] > 1 and ballot[1] != 0
+        case FromBelow(message=Prepare(ballot=(_, coordinator))):
+            return coordinator != 0
     return False
 
 
@@ -87,7 +87,7 @@ GROUP_GOALS: dict[str, Goal] = {
     "a message was ordered while the view was being closed": _ordered_in_the_change,
     "a message of the cut had to be fetched": _sent(Supply),
     "a coordinator was refused": _sent(Refuse),
-    "a second coordinator asked": _two_ballots,
+    "a second coordinator asked": _second_coordinator,
     "a promise told of an accepted successor": _learns_of_accepted,
     "the next coordinator proposed what was accepted before": _proposes_anew,
     "the order was fetched by a site that had come in": _supplement,
