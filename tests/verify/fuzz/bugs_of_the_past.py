@@ -76,7 +76,7 @@ def _report_of_what_is_held(self: Traffic[Any], member: SiteId, held: tuple[int,
 
 
 def nobody_sees_that_a_member_has_stopped() -> Patch:
-    """Finding 11."""
+    """Finding 15."""
 
     def never(local: Local, member: SiteId) -> bool:
         return False
@@ -85,7 +85,7 @@ def nobody_sees_that_a_member_has_stopped() -> Patch:
 
 
 def view_is_closed_with_a_successor_of_a_ballot_that_is_over() -> Patch:
-    """Finding 13."""
+    """Finding 17."""
     promise = succession.promise
 
     def broken(local: Local, ballot: Ballot, now: Now, out: Out) -> None:
@@ -97,7 +97,7 @@ def view_is_closed_with_a_successor_of_a_ballot_that_is_over() -> Patch:
 
 
 def snapshot_waits_until_what_is_final_reaches_into_the_view() -> Patch:
-    """Finding 12."""
+    """Finding 16."""
 
     def broken(group: Group, asker: SiteId, out: Out) -> None:
         if group.log.final >= group.start_of_view.position:
@@ -108,7 +108,7 @@ def snapshot_waits_until_what_is_final_reaches_into_the_view() -> Patch:
 
 
 def sessions_are_counted_from_the_start_of_the_view_though_the_log_is_not() -> Patch:
-    """Found with finding 12."""
+    """Found with finding 16."""
 
     def broken(group: Group, position: int) -> Sessions:
         sessions = group.sessions_at_start.copy()
@@ -121,7 +121,7 @@ def sessions_are_counted_from_the_start_of_the_view_though_the_log_is_not() -> P
 
 
 def snapshot_makes_a_site_forget_what_it_has_delivered() -> Patch:
-    """Found with finding 12."""
+    """Found with finding 16."""
 
     def broken(group: Group, begin: Beginning, out: Out) -> None:
         if group.log.length > group.log.final:
@@ -136,7 +136,7 @@ def snapshot_makes_a_site_forget_what_it_has_delivered() -> Patch:
 
 
 def restarted_site_makes_its_own_log_final() -> Patch:
-    """Finding 14."""
+    """Finding 18."""
 
     def broken(self: Group, out: Out) -> None:
         below = min(self.finality.below(self.finality.majority), self.log.length)
