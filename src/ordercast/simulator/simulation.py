@@ -106,7 +106,7 @@ class Simulation:
         self._schedule_traffic()
         for change in self.scenario.change:
             self.schedule(round(change.at_s * 1e6), self._change_ordering, change)
-        self.schedule(round(self.scenario.duration_s * 1e6), self._end_traffic, None)
+        self.schedule(round(self.scenario.duration_s * 1e6), self.end_traffic, None)
 
     def _start_ideal(self) -> None:
         """All sites are in the one view from the beginning."""
@@ -164,6 +164,8 @@ class Simulation:
 
     def _fire(self, due: tuple[SimulatedSite, OpenLoop]) -> None:
         site, source = due
+        if self.traffic_ended:
+            return
         site.participant_multicasts(source.body, source.level)
         self._schedule_next(source.next_us(), site, source)
 
@@ -173,10 +175,15 @@ class Simulation:
 
     def _go_round(self, due: tuple[SimulatedSite, ClosedLoop]) -> None:
         site, loop = due
+        if self.traffic_ended:
+            return
         loop.multicasts(site.next_message, self.now_us)
         site.participant_multicasts(loop.body, loop.level)
 
-    def _end_traffic(self, _: None) -> None:
+    def end_traffic(self, _: None) -> None:
+        """From here on nobody multicasts anything; what is under way is delivered."""
+        if self.traffic_ended:
+            return
         self.traffic_ended = True
         for observer in self.observers:
             observer.on_traffic_end(self.now_us)

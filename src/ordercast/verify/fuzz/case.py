@@ -26,6 +26,13 @@ from ordercast.verify.fuzz.draw import Case, Draw
 from ordercast.verify.fuzz.phases import group_sites, layers_of, phase_of
 from ordercast.verify.group.checker import GroupChecker
 
+TRAFFIC_EVENTS_MAX = 8_000
+"""Traffic ends early when a run has had so many events: a seed is to have 20,000 at most, as a rule, and a group goes
+on to have some until it has converged."""
+
+LOOK_US = 50_000
+"""How often to look."""
+
 Plant = Callable[[Simulation], None]
 """Puts a bug into a simulation before it runs, for tests of the checks."""
 
@@ -101,6 +108,7 @@ def run_case(chooser: Chooser, protocol: str | None = None, plant: Plant | None 
         aim.schedule(each, simulation)
     for person in case.people:
         people.schedule(person, simulation)
+    _end_traffic_early(simulation)
     if plant is not None:
         plant(simulation)
     failure = _run(simulation, checker, case)
@@ -116,6 +124,16 @@ def run_case(chooser: Chooser, protocol: str | None = None, plant: Plant | None 
         watch.faults,
         watch.met,
     )
+
+
+def _end_traffic_early(simulation: Simulation) -> None:
+    def look(_: None) -> None:
+        if simulation.events >= TRAFFIC_EVENTS_MAX:
+            simulation.end_traffic(None)
+        elif not simulation.traffic_ended:
+            simulation.schedule(simulation.now_us + LOOK_US, look, None)
+
+    look(None)
 
 
 def _run(simulation: Simulation, checker: GroupChecker, case: Case) -> str | None:
