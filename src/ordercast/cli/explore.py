@@ -16,7 +16,8 @@ from ordercast.protocols.ordering.options import check_protocol_name
 from ordercast.verify.explorer import Exploration, explore
 from ordercast.verify.scopes import SCOPES as ORDERING_SCOPES
 from ordercast.verify.scopes import Scope
-from ordercast.verify.views.scopes import GROUP_SCOPES, GroupScope
+from ordercast.verify.views.scope import GroupScope
+from ordercast.verify.views.scopes import GROUP_SCOPES
 from ordercast.verify.views.words import allowed
 
 BAD_ANSWER = 1

@@ -108,7 +108,7 @@ def run_case(chooser: Chooser, protocol: str | None = None, plant: Plant | None 
         aim.schedule(each, simulation)
     for person in case.people:
         people.schedule(person, simulation)
-    _end_traffic_early(simulation)
+    _look_after(simulation, checker)
     if plant is not None:
         plant(simulation)
     failure = _run(simulation, checker, case)
@@ -126,12 +126,16 @@ def run_case(chooser: Chooser, protocol: str | None = None, plant: Plant | None 
     )
 
 
-def _end_traffic_early(simulation: Simulation) -> None:
+def _look_after(simulation: Simulation, checker: GroupChecker) -> None:
+    """End the traffic when there have been events enough; and the run, when something is wrong."""
+
     def look(_: None) -> None:
+        if checker.violations:
+            simulation.agenda.clear()
+            return
         if simulation.events >= TRAFFIC_EVENTS_MAX:
             simulation.end_traffic(None)
-        elif not simulation.traffic_ended:
-            simulation.schedule(simulation.now_us + LOOK_US, look, None)
+        simulation.schedule(simulation.now_us + LOOK_US, look, None)
 
     look(None)
 
@@ -150,14 +154,13 @@ def _run(simulation: Simulation, checker: GroupChecker, case: Case) -> str | Non
 
 
 def is_rightly_blocked(simulation: Simulation) -> bool:
-    """Whether the last primary view cannot go on with the core alone.
+    """Whether the last primary view that the core knows of cannot go on with the core alone.
 
     Views shrink as members fail one after the other; when the last of them are outside the core and stay away,
     nobody else may go on, or what they had made final would be lost.
     """
-    sites = group_sites(simulation)
-    newest = max((layers_of(site)[1].view for site in sites), key=lambda view: int(view.id))
-    core = [site for site in sites if site.id in simulation.core and not site.crashed]
+    core = [site for site in group_sites(simulation) if site.id in simulation.core and not site.crashed]
+    newest = max((layers_of(site)[1].view for site in core), key=lambda view: int(view.id))
     if not newest.is_quorum(tuple(site.id for site in core)):
         return True
     return not any(layers_of(site)[1].acceptor.aligned for site in core if layers_of(site)[1].view == newest)

@@ -74,6 +74,13 @@ def _second_coordinator(step: Step) -> bool:
     return False
 
 
+def _names_a_log(step: Step) -> bool:
+    """A coordinator proposes a successor whose order is that of somebody's log."""
+    sent = [effect.message for effect in step.effects if isinstance(effect, Send)]
+    accepts = [each.message for each in sent if isinstance(each, Unreliable) and isinstance(each.message, Accept)]
+    return any(accept.successor.floor is not None for accept in accepts)
+
+
 def _supplement(step: Step) -> bool:
     match step.event:
         case FromBelow(message=Direct(payload=Supplement(entries=entries))):
@@ -90,6 +97,7 @@ GROUP_GOALS: dict[str, Goal] = {
     "a second coordinator asked": _second_coordinator,
     "a promise told of an accepted successor": _learns_of_accepted,
     "the next coordinator proposed what was accepted before": _proposes_anew,
+    "a log became the order": _names_a_log,
     "the order was fetched by a site that had come in": _supplement,
     "a site came in": _installs(lambda entered: not entered.continuing),
     "a site took something back": _told(Retracted),

@@ -96,11 +96,16 @@ class GroupJudge:
         return holders >= min(len(members), max(self._resilience + 1, len(members) // 2 + 1))
 
     def complete(self, record: Ledger) -> bool:
-        """Whether a group that can go on has come to one view and one order, with all that its members were given."""
+        """Whether a group that can go on has come to one view and one order, with all that its members were given.
+
+        It cannot if those who are up are no quorum of the newest view that one of them has been in: of one that was
+        decided after it, and that only others know of, they will never hear.
+        """
         up = tuple(SiteId(site) for site, each in enumerate(record.sites) if each.up)
-        if not record.agreed.views:
+        known = [each.known for each in record.sites if each.up and each.known is not None]
+        if not known:
             return False
-        newest = record.agreed.views[-1]
+        newest = max(known, key=lambda view: view.id)
         if not newest.is_quorum(up):
             return True
         standings = [record.sites[site] for site in up]
@@ -194,7 +199,7 @@ def _entered(ledger: Ledger, site: SiteId, view: View) -> Ledger | None:
     if known.setdefault(view.id, view) != view:
         return None
     views = tuple(known[id] for id in sorted(known))
-    entered = ledger.with_site(site, ledger.sites[site]._replace(view=view))
+    entered = ledger.with_site(site, ledger.sites[site]._replace(view=view, known=view))
     return entered._replace(agreed=agreed._replace(views=views))
 
 

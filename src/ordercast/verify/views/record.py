@@ -45,7 +45,9 @@ class Standing(NamedTuple):
     """The next position to show to its participants."""
     retracted: bool = False
     view: View | None = None
-    """The newest that it has installed in this life."""
+    """The newest that it has installed in this life ..."""
+    known: View | None = None
+    """... and in any."""
 
 
 class Agreed(NamedTuple):
