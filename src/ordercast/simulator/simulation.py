@@ -64,6 +64,7 @@ class Simulation:
         self.hosts_keep_history = hosts_keep_history
         self.scenario = scenario
         self.topology = scenario.topology()
+        self._duration_us = round(scenario.duration_s * 1e6)
         self.now_us = 0
         self.now = Now(0, 0, 0)
         self.events = 0
@@ -106,7 +107,7 @@ class Simulation:
         self._schedule_traffic()
         for change in self.scenario.change:
             self.schedule(round(change.at_s * 1e6), self._change_ordering, change)
-        self.schedule(round(self.scenario.duration_s * 1e6), self.end_traffic, None)
+        self.schedule(self._duration_us, self.end_traffic, None)
 
     def _start_ideal(self) -> None:
         """All sites are in the one view from the beginning."""
@@ -143,7 +144,7 @@ class Simulation:
     # --- traffic ---
 
     def _schedule_traffic(self) -> None:
-        end_us = round(self.scenario.duration_s * 1e6)
+        end_us = self._duration_us
         for traffic in self.scenario.traffic:
             level = Level[(traffic.level or self.scenario.protocol.level).upper()]
             for name in traffic.sites:
@@ -190,12 +191,12 @@ class Simulation:
         for site in self.sites:
             site.handle(Flush())
         if self.is_group:
-            self._drain_until_us = self.now_us + DRAIN_LIMIT_US
+            self._drain_until_us = max(self.now_us, self._duration_us) + DRAIN_LIMIT_US
             self.schedule(self.now_us, self._drain, None)
 
     def _drain(self, _: None) -> None:
         """A live group never falls silent: the run ends when nobody waits for anything, or when the time is up."""
-        if self.settled() or self.now_us >= self._drain_until_us:
+        if (self.settled() and self.now_us >= self._duration_us) or self.now_us >= self._drain_until_us:
             self.agenda.clear()
         else:
             self.schedule(self.now_us + DRAIN_STEP_US, self._drain, None)
