@@ -138,7 +138,8 @@ class GroupBlocked(Struct, frozen=True, gc=False):
 
 
 class Diverged(Struct, frozen=True, gc=False):
-    """The alarm: this site's final order differs from another's, first at or before this position."""
+    """The alarm: this site's final order differs from another's, first at this position; or before it, if one of them
+    keeps no entries from so far back."""
 
     position: int
     site: SiteId

@@ -86,7 +86,19 @@ class Supplement(Struct, frozen=True, array_like=True, tag="supplement"):
     """If more is to come: what is below is final, and need not wait for the rest."""
 
 
-GroupMessage = Begun | Unordered | Standing | Fetch | Supplement
+class Probe(Struct, frozen=True, array_like=True, tag="probe"):
+    """Asks for the receiver's digests of the order below these positions: ours differs below the last of them."""
+
+    places: tuple[int, ...]
+
+
+class Digests(Struct, frozen=True, array_like=True, tag="digests"):
+    """Answers `Probe`, as far as the log reaches: positions, and the digests of the order below them."""
+
+    known: tuple[tuple[int, int], ...]
+
+
+GroupMessage = Begun | Unordered | Standing | Fetch | Supplement | Probe | Digests
 
 
 class Donor(Struct):

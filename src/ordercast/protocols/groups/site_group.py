@@ -49,17 +49,19 @@ from ordercast.core.layer import Waiting
 from ordercast.core.messages import Bundle, Level
 from ordercast.core.plans import Plan, changes_plan
 from ordercast.core.views import View
-from ordercast.protocols.groups import alignment, plans, standing, view_changes
+from ordercast.protocols.groups import alignment, divergence, plans, standing, view_changes
 from ordercast.protocols.groups.causal import Causal
 from ordercast.protocols.groups.finality import Finality
 from ordercast.protocols.groups.log import Base, Log, Sessions
 from ordercast.protocols.groups.messages import (
     Begun,
+    Digests,
     Donor,
     Fetch,
     GroupMessage,
     Ordering,
     Private,
+    Probe,
     Standing,
     Supplement,
     Unordered,
@@ -207,7 +209,11 @@ class SiteGroup(Struct, Generic[Inner]):
                 self.on_unordered(sender, message.bundle, out)
             case Standing():
                 self.hear_length(sender, message.ordered, out)
-                standing.compare(self, sender, message.final, message.digest, out)
+                divergence.compare(self, sender, message, out)
+            case Probe():
+                divergence.on_probe(self, sender, message, out)
+            case Digests():
+                divergence.on_digests(self, sender, message, out)
             case Fetch():
                 alignment.on_fetch(self, sender, message, out)
             case Supplement():

@@ -1,4 +1,4 @@
-"""How far a site has ordered: what it tells others by itself, what it makes of theirs, and what it waits for.
+"""How far a site has ordered: what it tells others by itself, and what it waits for.
 
 `group` is the `SiteGroup` whose state this reads.
 """
@@ -7,9 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ordercast.core.deliveries import Diverged
 from ordercast.core.effects import Out
-from ordercast.core.ids import SiteId
 from ordercast.core.layer import Waiting
 from ordercast.protocols.groups.messages import Standing
 
@@ -26,15 +24,6 @@ def tell(group: Group, out: Out) -> None:
     for member in group.view.members:
         if member != group.me:
             out.send(member, standing)
-
-
-def compare(group: Group, sender: SiteId, final: int, digest: int, out: Out) -> None:
-    """The order digest: the same final order must give the same at every site."""
-    if digest < 0 or not group.aligned or final > group.log.final:
-        return
-    mine = group.log.digest_at(final)
-    if mine is not None and mine != digest:
-        out.deliver(group.me, Diverged(final, sender))
 
 
 def waiting_for(group: Group) -> Waiting | None:
