@@ -44,12 +44,8 @@ class Found(Struct, frozen=True):
 
     seed: int
     picks: tuple[int, ...]
-    failure: str
-
-    @property
-    def broken(self) -> str:
-        """The name of the property."""
-        return self.failure.split(":")[0]
+    broken: str
+    """The property that does not hold, or the error that is raised."""
 
 
 def failure_of(chooser: Chooser) -> str | None:
@@ -85,8 +81,7 @@ def shrunk(bug: Planted, seed: int) -> Found:
             again = failure_of(ReplayingChooser(picks))
             return again is not None and again.split(":")[0] == broken
 
-        picks = shrink(recording.picks, fails)
-        return Found(seed, tuple(picks), failure_of(ReplayingChooser(picks)) or first)
+        return Found(seed, tuple(shrink(recording.picks, fails)), broken)
 
 
 def search(bug: Planted) -> Found | None:
