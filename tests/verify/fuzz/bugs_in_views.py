@@ -13,8 +13,8 @@ from ordercast.core.ids import SiteId, ViewId
 from ordercast.core.views import View
 from ordercast.protocols.links.frames import Unreliable
 from ordercast.protocols.membership import choice, coordination, succession
-from ordercast.protocols.membership.messages import Accept, Ballot, Close, Cut, Decided, Direct, Successor
-from ordercast.protocols.membership.traffic import Sender, Traffic
+from ordercast.protocols.membership.messages import Accept, Ballot, Close, Cut, Decided, Direct, Floor, Successor
+from ordercast.protocols.membership.traffic import Traffic
 from ordercast.protocols.membership.view_synchrony import ViewSynchrony
 from tests.verify.fuzz.patches import Patch, both
 
@@ -138,8 +138,11 @@ def decided_once_the_coordinator_agrees() -> Patch:
 
 
 def longer_log_of_a_restarted_member_is_ignored() -> Patch:
-    def broken(promises: choice.Promises, staying: list[SiteId]) -> None:
-        return None
+    def broken(promises: choice.Promises, staying: list[SiteId]) -> Floor | None:
+        if any(choice.can_order(promises[site]) for site in staying):
+            return None
+        shortest = min((promises[site] for site in staying if promises[site].aligned), key=lambda each: each.ordered)
+        return choice.log_of(shortest)
 
     return patch.object(choice, "_floor", broken)
 
@@ -169,10 +172,10 @@ def messages_of_the_old_view_are_thrown_away_at_once() -> Patch:
     return patch.object(ViewSynchrony, "traffic_of", broken)
 
 
-def gap_between_messages_is_not_noticed() -> Patch:
-    def broken(self: Sender[Any], number: int, payload: Any) -> None:
-        if number > self.held:
-            self.held = number
-            self.kept[number] = payload
+def messages_of_the_next_view_are_thrown_away() -> Patch:
+    def broken(self: Local, sender: SiteId, cast: Any, out: Out) -> None:
+        if cast.view == self.view.id:
+            on_cast(self, sender, cast, out)
 
-    return patch.object(Sender, "take", broken)
+    on_cast = ViewSynchrony.on_cast
+    return patch.object(ViewSynchrony, "on_cast", broken)

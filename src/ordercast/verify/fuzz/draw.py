@@ -140,7 +140,10 @@ class Draw:
         self._protocol["tickets"] = self._one(("flush", "piggyback"))
 
     def _change_resilience(self) -> None:
+        """It says when safe messages are delivered, so there should be some."""
         self._protocol["resilience"] = self._pick(3)
+        if self._protocol["resilience"]:
+            self._load["level"] = "safe"
 
     def _change_policy(self) -> None:
         self._policy = self._one(("pairwise", "least-latency"))
