@@ -12,8 +12,32 @@ PINNED = {
     "early frames are handed up at once": Found(11, (2, 0, 0, 0, 4), "convergence"),
     "duplicates are handed up": Found(28, (0, 0, 0, 11, 1, 1, 6), "convergence"),
     "new stream goes on with the old numbers": Found(1, (0, 0, 0, 0, 1, 12), "convergence"),
+    "fragments of the old stream stay": Found(55, (1, 2, 0, 11, 1, 2, 1, 0, 2, 62), "convergence"),
     "reset keeps what was queued and under way": Found(1, (13, 0, 3, 2, 4, 1, 0, 0, 1, 4), "convergence"),
+    "early frames are acknowledged and dropped": Found(237, (1, 2, 45359, 0, 11, 0, 12, 2, 12, 2), "convergence"),
+    "cut is what all have": Found(22, (3, 4, 0, 5, 1, 3, 2, 5, 4, 2, 2, 0, 5, 12, 2, 12, 1, 8, 1), "virtual synchrony"),
+    "view is closed without what is missing": Found(
+        22, (3, 4, 0, 5, 1, 3, 2, 5, 4, 2, 2, 0, 5, 12, 2, 12, 1, 8, 1), "virtual synchrony"
+    ),
+    "standing counts though the view is being closed": Found(
+        257, (2, 5, 0, 3, 1, 7, 2, 47655, 0, 5, 56, 1, 11), "safe delivery"
+    ),
+    "stable as soon as one other has it": Found(
+        435, (3, 2, 0, 0, 3, 22, 1, 3, 1, 127, 0, 1, 2, 42, 3, 16), "convergence"
+    ),
+    "minority decides": Found(71, (1, 6, 9055, 5, 1, 0, 5, 117, 2, 4, 1), "convergence"),
+    "half is a quorum whichever half it is": Found(
+        71, (1, 6, 0, 5, 1, 0, 5, 117, 2, 4, 1, 1, 41, 0, 2, 11, 75, 1), "convergence"
+    ),
+    "longer log of a restarted member is ignored": Found(
+        26, (1, 6, 0, 2, 1, 0, 11, 30, 0, 1, 19, 2, 2), "digest alarm"
+    ),
+    "messages of the next view are thrown away": Found(
+        22, (2, 4, 14308, 9, 1, 10, 2, 8, 1, 7, 2, 47646), "convergence"
+    ),
+    "rest of a view in order of receipt": Found(251, (1, 5, 49327, 7, 0, 1, 3, 2, 3, 0, 1, 56), "view agreement"),
     "final with less than a majority": Found(4, (1, 4, 3, 7, 0, 3, 1), "safe delivery"),
+    "safe with as many as may fail": Found(444, (1, 6, 1593, 10, 14, 159, 2, 0, 4, 128, 0, 1), "safe delivery"),
     "safe is delivered at once": Found(1, (1, 8, 2, 3, 0, 3, 1), "safe delivery"),
     "retract leaves one entry": Found(259, (1, 0, 18941, 0, 2, 43), "positions"),
     "participants are not told of a retraction": Found(5, (1, 2, 0, 6, 0, 1, 4, 0, 2, 33), "positions"),
@@ -29,6 +53,31 @@ PINNED = {
         257, (2, 0, 0, 7, 2, 1, 4, 3, 0, 2, 13, 1, 0, 1, 44), "FIFO or duplication"
     ),
 }
+
+NOT_FOUND_YET = (
+    "ack of another stream is accepted",
+    "retransmission is tried once only",
+    "frames for an earlier life are taken",
+    "promise is not kept",
+    "lower ballot is accepted",
+    "accepted successor is ignored by the next coordinator",
+    "decided once the coordinator agrees",
+    "restarted member counts as aligned",
+    "cast of the old view is taken in the new one",
+    "messages of the old view are thrown away at once",
+    "sessions are not taken over",
+    "order does not follow what causal bundles tell",
+    "duplicates get a second position",
+    "unstable bundles are forgotten",
+    "log with a hole counts for finality",
+    "ack of another life is accepted",
+    "view is decided without a whole log",
+    "nobody sees that a member has stopped",
+    "view is closed with a successor of a ballot that is over",
+    "sessions are counted from the start of the view though the log is not",
+    "restarted site makes its own log final",
+)
+"""No case of these is known yet."""
 
 FINDINGS = {
     5: "order does not follow what causal bundles tell",
