@@ -15,8 +15,7 @@ from tests.protocols.groups.live import LiveGroup
 
 
 def group_of(live: LiveGroup, name: str) -> SiteGroup[object]:
-    group = live.site(name).layer.layers[0]
-    assert isinstance(group, SiteGroup)
+    (group,) = (layer for layer in live.site(name).layer.layers if isinstance(layer, SiteGroup))
     return group
 
 

@@ -98,7 +98,7 @@ class Draw:
             "duration_s": self._duration_s,
             "traffic": [{"sites": self._names, **self._load}, *({**self._load, **entry} for entry in self._more)],
             "fault": self._faults.all(self._names, core, self._duration_s),
-            "change": self._plans,
+            "change": [self._plan(**plan) for plan in self._plans],
         }
         waiting, people = tuple(self._faults.waiting), tuple(self._people)
         return Case(table, core, waiting, self._retained_positions, luck, people, self._hosts_keep_history)
@@ -160,13 +160,17 @@ class Draw:
 
     def _add_change(self) -> None:
         """The group goes over to another ordering protocol while it runs."""
-        name, at_s = self._one(tuple(PROTOCOLS)), round(self._duration_s * self._pick(AT_STEPS) / AT_STEPS, 4)
+        name, step = self._one(tuple(PROTOCOLS)), self._pick(AT_STEPS)
         options: dict[str, Any] = {}
         if "policy" in PROTOCOLS[name].options:
             options["policy"] = self._policy
         elif "site" in PROTOCOLS[name].options:
             options["site"] = self._one(tuple(self._names))
-        self._plans.append({"at_s": at_s, "protocol": name, "options": options})
+        self._plans.append({"at_step": step, "protocol": name, "options": options})
+
+    def _plan(self, at_step: int, **plan: Any) -> dict[str, Any]:
+        """As a scenario says it: how long all of it takes may be drawn later."""
+        return {"at_s": round(self._duration_s * at_step / AT_STEPS, 4), **plan}
 
     def _shrink_core(self) -> None:
         """The core is a majority: everybody, less a few."""
