@@ -7,7 +7,7 @@ at several places below it, and again in between, until the first entry that dif
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, assert_never
 
 from ordercast.core.deliveries import Diverged
 from ordercast.core.effects import Out
@@ -21,6 +21,20 @@ if TYPE_CHECKING:
 
 PLACES_MAX = 32
 """So many digests are asked for at once: three times, where ten thousand entries are kept."""
+
+
+def on_receive(group: Group, sender: SiteId, message: Standing | Probe | Digests, out: Out) -> None:
+    """A member tells where it stands, asks for digests, or answers."""
+    match message:
+        case Standing():
+            group.hear_length(sender, message.ordered, out)
+            compare(group, sender, message, out)
+        case Probe():
+            on_probe(group, sender, message, out)
+        case Digests():
+            on_digests(group, sender, message, out)
+        case _:
+            assert_never(message)
 
 
 def compare(group: Group, sender: SiteId, standing: Standing, out: Out) -> None:

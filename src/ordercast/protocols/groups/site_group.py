@@ -207,13 +207,8 @@ class SiteGroup(Struct, Generic[Inner]):
             case Unordered():
                 self.hear_length(sender, message.ordered, out)
                 self.on_unordered(sender, message.bundle, out)
-            case Standing():
-                self.hear_length(sender, message.ordered, out)
-                divergence.compare(self, sender, message, out)
-            case Probe():
-                divergence.on_probe(self, sender, message, out)
-            case Digests():
-                divergence.on_digests(self, sender, message, out)
+            case Standing() | Probe() | Digests():
+                divergence.on_receive(self, sender, message, out)
             case Fetch():
                 alignment.on_fetch(self, sender, message, out)
             case Supplement():
