@@ -50,10 +50,6 @@ class Causal(Struct):
         """This site multicasts an agreed or safe bundle."""
         self.ordered_known[me] += 1
 
-    def begin_plan(self, me: SiteId) -> None:
-        """Another ordering protocol begins: agreed bundles of this site that are left are multicast once more."""
-        self.ordered_known[me] = self.ordered_delivered[me]
-
     def follows_delivered(self, bundle: Bundle) -> bool:
         """Whether all agreed bundles that the bundle follows have come up in the order."""
         past = bundle.ordered_past

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct, structs
 
 from ordercast.core.effects import Out
-from ordercast.core.events import Event, Flush, FromBelow, Now, TimerFired, TimerKey, ViewInstalled
+from ordercast.core.events import Event, Flush, FromAbove, FromBelow, Now, TimerFired, TimerKey, ViewInstalled
 from ordercast.core.ids import SiteId
 from ordercast.core.messages import Level
 from ordercast.core.plans import Plan
@@ -74,7 +74,6 @@ def go_over(group: Group, now: Now, out: Out, *, closing: bool = False) -> None:
         use(group, plan)
         group.retired.append(retired)
         handle_retired(group, retired, Flush(), now, out)
-        group.causal.begin_plan(group.me)
         begin(group, now, out)
         if not closing:
             out.multicast(Begun(group.tell_length(), plan.number))
@@ -94,14 +93,11 @@ def begin(group: Group, now: Now, out: Out) -> None:
 
 
 def submit_again(group: Group, now: Now, out: Out) -> None:
-    """What of this site the old protocol has not ordered is multicast under the new one."""
-    for id, bundle in sorted(group.outstanding.items()):
-        if bundle.level < Level.AGREED:
-            continue
-        if group.log.sessions.is_new(bundle, ordered=True):
-            group.submit(bundle, now, out)
-        else:
-            del group.outstanding[id]
+    """What of this site the old protocol has not ordered is multicast under the new one; it follows what it followed
+    when it was multicast first. (Were that worked out anew, two bundles could come to follow each other.)"""
+    for _, bundle in sorted(group.outstanding.items()):
+        if bundle.level >= Level.AGREED and group.log.sessions.is_new(bundle, ordered=True):
+            group.order(FromAbove(bundle), now, out)
 
 
 def receive(group: Group, sender: SiteId, number: int, message: Any, now: Now, out: Out) -> None:

@@ -259,6 +259,7 @@ class SiteGroup(Struct, Generic[Inner]):
             self.causal.on_submit(self.me)
         if (past, ordered_past) != (bundle.past, bundle.ordered_past):
             bundle = Bundle(bundle.id, bundle.bodies, bundle.level, past, ordered_past, bundle.author)
+            self.outstanding[bundle.id] = bundle
         if not is_ordered:
             out.multicast(Unordered(self.tell_length(), bundle))
         else:
