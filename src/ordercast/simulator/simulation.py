@@ -259,10 +259,11 @@ class Simulation:
             site.set_drift(ppm)
 
     def pause(self, sites: list[SiteId], for_us: int) -> None:
-        """These sites do nothing for a while; what reaches them waits."""
+        """These sites, if they are up, do nothing for a while; what reaches them waits."""
         for paused in (self.sites[site] for site in sites):
-            paused.paused += 1
-            self.schedule(self.now_us + for_us, paused.resume, paused.incarnation)
+            if not paused.crashed:
+                paused.paused += 1
+                self.schedule(self.now_us + for_us, paused.resume, paused.incarnation)
 
     # --- what sites tell ---
 

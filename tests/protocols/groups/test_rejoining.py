@@ -156,6 +156,11 @@ def test_a_short_pause_is_not() -> None:
     assert LiveGroup(pause(2, 0.2, "B")).run().views("A") == ["ABC"]
 
 
+def test_a_pause_of_a_site_that_is_down_is_none() -> None:
+    group = LiveGroup(crash(2, "B"), pause(2.5, 1, "B"), recover(3, "B")).run()
+    assert len(group.multicast("B", from_s=3.5)) > 20
+
+
 # --- leaving ---
 
 
