@@ -60,6 +60,36 @@ def error(name: str, draw: Draw, seed: int) -> float:
     return math.sqrt(sum(squares) / len(squares))
 
 
+@pytest.mark.parametrize("name", ["ewma", "cusum", "kalman"])
+def test_a_mean_is_doubted_less_the_more_samples_support_it(name: str) -> None:
+    doubts = [fed(name, drawn(exponential, 1, 100.0, count)).doubt for count in (RUN_LENGTH, 30, 300)]
+    assert doubts[0] == pytest.approx(1 / math.sqrt(RUN_LENGTH), rel=0.4)
+    assert doubts[0] > doubts[1] > doubts[2]
+
+
+def test_the_papers_mean_is_doubted_anew_after_every_shift_that_it_sees() -> None:
+    detector = fed("mean-shift", drawn(regular, 1, 100.0, RUN_LENGTH))
+    before = detector.doubt
+    for sample in [1000.0] * RUN_LENGTH:
+        detector.add(sample)
+    assert detector.mean == 1000
+    assert detector.doubt == before == 1 / math.sqrt(RUN_LENGTH)
+
+
+@careful
+def test_a_regular_source_leaves_little_doubt(name: str) -> None:
+    assert fed(name, drawn(regular, 1, 100.0, 100)).doubt < 0.05
+
+
+@careful
+def test_a_shift_renews_the_doubt(name: str) -> None:
+    samples = drawn(exponential, 1, 1000.0, 300)
+    before = fed(name, samples).doubt
+    shifted = [fed(name, [*samples, *drawn(exponential, 2, 10.0, count)]) for count in range(5, 60)]
+    first = next(detector for detector in shifted if detector.mean < 100)
+    assert first.doubt > 2 * before
+
+
 def test_the_default_is_the_papers() -> None:
     assert isinstance(DETECTORS[DEFAULT](), MeanShift)
 

@@ -7,6 +7,7 @@ import math
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from ordercast.core.ids import SiteId
 from ordercast.planning.forecast import Forecast
@@ -60,6 +61,19 @@ def test_a_passive_site_becomes_active_when_it_clearly_speaks_more_often_than_it
 def test_an_active_site_steps_down_when_it_clearly_speaks_more_rarely(gap_us: float, active: bool) -> None:
     advice = pairwise(outlook(B, {A: A, B: B, C: C}, gap_us, {A: 100.0, C: 100.0}))
     assert role(advice) == ((True, B) if active else (False, A))
+
+
+@pytest.mark.parametrize(("doubt", "active"), [(0.0, True), (0.29, True), (0.31, False), (1.0, False)])
+def test_a_mean_of_few_samples_does_not_make_a_site_active(doubt: float, active: bool) -> None:
+    """Its gap would have to be shorter even if it were two standard errors longer than measured."""
+    seen = replace(outlook(B, {A: A, B: A}, 50.0, {A: 100.0}), doubt=doubt)
+    assert pairwise(seen).active is active
+
+
+def test_a_mean_of_few_samples_is_enough_to_step_down() -> None:
+    """An active site that speaks rarely holds up everybody."""
+    seen = replace(outlook(B, {A: A, B: B}, 121.0, {A: 100.0}), doubt=1.0)
+    assert role(pairwise(seen)) == (False, A)
 
 
 def test_advice_names_its_figures() -> None:
@@ -228,6 +242,15 @@ def test_one_rare_message_does_not_make_everybody_wait() -> None:
     seen = Outlook(C, (A, B, C), (A, B), A, gaps_us, rows)
     assert role(pairwise(seen)) == (True, C)
     assert role(least_latency(seen)) == (False, A)
+
+
+def test_a_forecast_from_few_samples_is_careful() -> None:
+    """C, with 20 messages a second far away, would better be active; if it were ten, everybody would wait for it."""
+    gaps_us = {A: 10_000.0, B: 10_000.0, C: 20_000.0}
+    rows = {A: {B: 10_000.0, C: 250_000.0}, B: {A: 10_000.0, C: 250_000.0}, C: {A: 250_000.0, B: 250_000.0}}
+    seen = Outlook(C, (A, B, C), (A, B), A, gaps_us, rows)
+    assert role(least_latency(seen)) == (True, C)
+    assert role(least_latency(replace(seen, doubt=4.0))) == (False, A)
 
 
 def test_the_sequencer_that_answers_sooner_is_taken() -> None:

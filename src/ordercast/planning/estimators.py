@@ -65,6 +65,10 @@ class OnlineEstimates(Struct, tag="online"):
         gaps = self.gaps.get(site)
         return gaps.mean_us(now_us) if gaps is not None and gaps.detector.count >= RUN_LENGTH else None
 
+    def doubt(self, site: SiteId) -> float:
+        """The standard error of X, relative to it; of a site that has been heard."""
+        return self.gaps[site].detector.doubt
+
     def newest_us(self, site: SiteId) -> int:
         """When the site was last heard; 0 if never."""
         gaps = self.gaps.get(site)
@@ -102,6 +106,10 @@ class KnownEstimates(Struct, tag="known"):
     def settled_gap_us(self, site: SiteId, now_us: int) -> float | None:
         """X of the papers at this time: it is certain."""
         return self.gap_us(site, now_us)
+
+    def doubt(self, site: SiteId) -> float:
+        """None."""
+        return 0.0
 
     def newest_us(self, site: SiteId) -> int:
         """Not known; 0."""

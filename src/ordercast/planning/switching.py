@@ -18,6 +18,9 @@ from ordercast.planning.forecast import Forecast, completed
 THRESHOLD = 0.2
 """Roles change only when gap and delay differ by more than this part of the delay."""
 
+DOUBTS = 2.0
+"""By so many standard errors a site takes its gap for longer than measured, when it considers to become active."""
+
 GAIN_SHARE, GAIN_US = 0.05, 5_000.0
 """What another role must gain by the forecast: so much of the latency, and so much in all. Less is noise."""
 
@@ -36,6 +39,9 @@ class Outlook(Struct, frozen=True):
     delays_us: dict[SiteId, dict[SiteId, float]]
     """Measured rows, one way from row to column: the own row, and what others tell of theirs. May have gaps."""
 
+    doubt: float = 0.0
+    """The standard error of the own mean gap, relative to it."""
+
     @property
     def is_active(self) -> bool:
         """Whether this site issues tickets."""
@@ -45,6 +51,16 @@ class Outlook(Struct, frozen=True):
     def others(self) -> tuple[SiteId, ...]:
         """The other active sites, in the order of their ids."""
         return tuple(sorted(site for site in self.actives if site != self.me))
+
+    @property
+    def cautious_gap_us(self) -> float | None:
+        """The own gap, taken for longer while this site is passive and the mean rests on few samples.
+
+        The two mistakes do not cost the same. Who is passive and should not be delays its own messages; who is active
+        and speaks more rarely than it believed holds up everybody's.
+        """
+        gap_us = self.gaps_us.get(self.me)
+        return gap_us if gap_us is None or self.is_active else gap_us * (1 + DOUBTS * self.doubt)
 
     def delay_us(self, site: SiteId) -> float | None:
         """One way from here to there, if it has been measured."""
@@ -85,7 +101,7 @@ def pairwise(outlook: Outlook) -> Advice:
     A site that speaks more often than it could ask for tickets issues its own; one that speaks more rarely asks.
     """
     nearest = _nearest(outlook)
-    gap_us = outlook.gaps_us.get(outlook.me)
+    gap_us = outlook.cautious_gap_us
     if nearest is None or gap_us is None:
         return stay(outlook, "no other active site in sight" if nearest is None else "own gap not settled")
     closest, delay_us = nearest
@@ -135,7 +151,8 @@ def least_latency(outlook: Outlook) -> Advice:
     unknown = [site for site in needed if site not in gaps_us]
     if unknown or not outlook.others:
         return stay(outlook, f"gap of site {unknown[0]} not settled" if unknown else "no other active site in sight")
-    forecast = Forecast(gaps_us, delays_us)
+    assert outlook.cautious_gap_us is not None, "the own gap is among those needed"
+    forecast = Forecast(gaps_us | {outlook.me: outlook.cautious_gap_us}, delays_us)
     asking = forecast.latencies_us(outlook.others)
     issuing = forecast.latencies_us(needed)
     passive_us, active_us = forecast.mean_us(asking), forecast.mean_us(issuing)

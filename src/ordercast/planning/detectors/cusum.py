@@ -41,6 +41,11 @@ class Cusum(Struct, tag="cusum"):
     down_sum: float = 0.0
     down_run: int = 0
 
+    @property
+    def doubt(self) -> float:
+        """By the spread that is measured, of the samples that make up the mean."""
+        return math.sqrt(self.variance / max(1, self.weight))
+
     def add(self, sample: float) -> None:
         """Take one more sample into account."""
         self.count += 1

@@ -26,6 +26,10 @@ class Detector(Protocol):
     def count(self) -> int:
         """How many samples support it; from `RUN_LENGTH` on it is settled."""
 
+    @property
+    def doubt(self) -> float:
+        """The standard error of the mean, relative to it. Where no spread is measured, samples count as exponential."""
+
     def add(self, sample: float) -> None:
         """Take one more sample into account."""
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from msgspec import Struct
 
 from ordercast.planning.detectors.detector import as_if_ended
@@ -18,6 +20,11 @@ class Ewma(Struct, tag="ewma"):
 
     mean: float = 0.0
     count: int = 0
+
+    @property
+    def doubt(self) -> float:
+        """It measures no spread; old samples fade."""
+        return math.sqrt(max(GAIN / 2, 1 / max(1, self.count)))
 
     def add(self, sample: float) -> None:
         """Take one more sample into account."""

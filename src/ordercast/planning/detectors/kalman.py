@@ -62,6 +62,11 @@ class Kalman(Struct, tag="kalman"):
         curvature = 1 / EULER_GAMMA - 2 / EXPONENTIAL_LOG_VARIANCE
         return math.exp(self.level + self.noise / (2 + curvature * self.noise))
 
+    @property
+    def doubt(self) -> float:
+        """The deviation of a logarithm is relative already."""
+        return math.sqrt(self.uncertainty)
+
     def add(self, sample: float) -> None:
         """Take one more sample into account."""
         self.count += 1

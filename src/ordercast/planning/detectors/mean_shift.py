@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from msgspec import Struct
 
 from ordercast.planning.detectors.detector import RUN_LENGTH, as_if_ended
@@ -20,6 +22,11 @@ class MeanShift(Struct, tag="mean-shift"):
     above: bool = False
     run: int = 0
     run_sum: float = 0.0
+
+    @property
+    def doubt(self) -> float:
+        """It measures no spread."""
+        return 1 / math.sqrt(max(1, self.count))
 
     def add(self, sample: float) -> None:
         """Take one more sample into account."""

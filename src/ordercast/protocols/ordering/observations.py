@@ -69,10 +69,11 @@ class Observations(Struct):
         gaps_us = {
             site: gap_us for site in self.members if (gap_us := estimates.settled_gap_us(site, now_us)) is not None
         }
+        doubt = estimates.doubt(self.me) if self.me in gaps_us else 0.0
         if self.me not in gaps_us and (silence_us := self._silence_us(estimates, now_us)) >= SILENCE_MIN_US:
             gaps_us[self.me] = float(silence_us)
         delays_us = self.rows | {self.me: {site: float(delay_us) for site, delay_us in self.own_row(estimates)}}
-        outlook = Outlook(self.me, self.members, actives, sequencer, gaps_us, delays_us)
+        outlook = Outlook(self.me, self.members, actives, sequencer, gaps_us, delays_us, doubt)
         return POLICIES[self.policy](outlook)
 
     def _silence_us(self, estimates: Estimates, now_us: int) -> int:
