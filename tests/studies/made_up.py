@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from ordercast.simulator.statistics import Summary
 from ordercast.studies.framework.claims import Claim, Verdict
@@ -11,8 +11,21 @@ from ordercast.studies.framework.study import Size, Study
 from ordercast.verify.run import Latency, LimitMs, Overhead, RunResult
 from ordercast.verify.verdict import Stalled
 
-SILENCE = ("silence_ms", "least_silence_ms", "suspicion_ms", "longest_suspicion_ms", "view_ms")
-"""The figures of the measure of that name."""
+
+class Same(Mapping[str, float]):
+    """Whatever a study's own measure is asked for, this is the answer."""
+
+    def __init__(self, value: float) -> None:
+        self._value = value
+
+    def __getitem__(self, name: str) -> float:
+        return self._value
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(())
+
+    def __len__(self) -> int:
+        return 0
 
 
 def run_result(
@@ -43,7 +56,7 @@ def results_of(study: Study, size: Size, last_ms: Callable[[Mapping[str, Label]]
 
 
 def _entry(labels: Labels, last_ms: float | None) -> Entry:
-    return Entry(labels, run_result(last_ms), {} if last_ms is None else dict.fromkeys(SILENCE, last_ms))
+    return Entry(labels, run_result(last_ms), {} if last_ms is None else Same(last_ms))
 
 
 def results(entries: list[tuple[Labels, float]]) -> Results:

@@ -13,7 +13,7 @@ STUDIES = all_studies()
 EVERY_STUDY = pytest.mark.parametrize("study", STUDIES, ids=lambda study: study.name)
 
 
-NAMES = ["crash", "losses", "nine-scenarios", "rate-synchronisation", "thirty-processes"]
+NAMES = ["crash", "losses", "nine-scenarios", "rate-synchronisation", "scenarios-in-sequence", "thirty-processes"]
 
 
 def test_every_study_is_there() -> None:

@@ -20,6 +20,15 @@ LOADS = {"A": "HHHHHHHHH", "B": "HHLHHLHLH", "C": "HLLHLLLLH", "D": "LLLHHHHHH",
 RATES = {"H": 100.0, "L": 1.0}
 """Messages per second."""
 
+NETWORK: dict[str, Any] = {
+    "lan": [
+        {"name": "west", "sites": ["A", "B", "C"], "delay_ms": 20.0, "variance": 0.05},
+        {"name": "east", "sites": ["D", "E"], "delay_ms": 20.0, "variance": 0.05},
+    ],
+    "wan": [{"between": ["west", "east"], "delay_ms": 500.0, "variance": 0.4}],
+}
+"""Five sites on two LANs, 540 ms apart."""
+
 SCENARIOS = range(1, 10)
 OTHERS = ("token-site", "migrating-token", "symmetric", "rs-symmetric")
 PROTOCOLS = (*OTHERS, "hybrid")
@@ -63,16 +72,17 @@ def grid(size: Size) -> list[Run]:
 def _scenario(scenario: int, protocol: str, source: str, estimates: str) -> dict[str, Any]:
     return {
         "protocol": {"name": protocol, "estimates": estimates},
-        "lan": [
-            {"name": "west", "sites": ["A", "B", "C"], "delay_ms": 20.0, "variance": 0.05},
-            {"name": "east", "sites": ["D", "E"], "delay_ms": 20.0, "variance": 0.05},
-        ],
-        "wan": [{"between": ["west", "east"], "delay_ms": 500.0, "variance": 0.4}],
-        "traffic": [
-            {"sites": [site], "rate": RATES[load], "source": source}
-            for site, load in zip(LOADS, loads_of(scenario), strict=True)
-        ],
+        **NETWORK,
+        "traffic": traffic_of(scenario, source),
     }
+
+
+def traffic_of(scenario: int, source: str, **window: float) -> list[dict[str, Any]]:
+    """The load of all sites; `from_s` and `until_s` may confine it."""
+    return [
+        {"sites": [site], "rate": RATES[load], "source": source, **window}
+        for site, load in zip(LOADS, loads_of(scenario), strict=True)
+    ]
 
 
 # --- tables ---
