@@ -32,7 +32,8 @@ Roles = dict[SiteId, SiteId]
 
 
 def outlook(me: SiteId, roles: Roles, gap_us: float | None = None, row: dict[SiteId, float] | None = None) -> Outlook:
-    gaps = {} if gap_us is None else {me: gap_us}
+    """All others speak all the time."""
+    gaps = {site: 0.0 for site in roles if site != me} | ({} if gap_us is None else {me: gap_us})
     return Outlook(me, tuple(roles), actives_of(roles), roles[me], gaps, {} if row is None else {me: row})
 
 
@@ -171,7 +172,7 @@ def test_where_the_heuristic_leads_nobody_wants_to_leave(case: tuple[list[float]
     for seen in everyone(gaps_us, delays_us, roles):
         advice = pairwise(seen)
         gap_us = gaps_us[seen.me]
-        overtaken = any(delays_us[seen.me][other] < gap_us for other in seen.others)
+        overtaken = any(delays_us[seen.me][other] < gap_us for other in seen.faster)
         if not (seen.is_active and overtaken):
             assert role(advice) == (seen.is_active, seen.sequencer)
         else:
@@ -182,7 +183,7 @@ def test_where_the_heuristic_leads_nobody_wants_to_leave(case: tuple[list[float]
 def test_over_equal_ways_there_and_back_the_sites_come_to_rest(
     case: tuple[list[float], list[list[float]]], data: st.DataObject
 ) -> None:
-    """From any roles. There each has the role that it wants, but for one that may not step down as the last."""
+    """From any roles. There who is active has no other active site within its gap."""
     gaps_us, rows = case
     delays_us = [[rows[min(a, b)][max(a, b)] for b in range(len(rows))] for a in range(len(rows))]
     assert is_clear(gaps_us, delays_us)
@@ -193,11 +194,47 @@ def test_over_equal_ways_there_and_back_the_sites_come_to_rest(
         assert seen.is_active is (gaps_us[seen.me] <= nearest)
 
 
-def test_over_ways_that_differ_there_and_back_they_may_never_do() -> None:
-    """A yields to B, B to C and C to A, and to nobody else: no roles satisfy all three."""
-    delays_us = [[0.0, 10.0, 500.0], [500.0, 0.0, 10.0], [10.0, 500.0, 0.0]]
-    with pytest.raises(AssertionError, match="do not come to rest"):
-        settled(pairwise, [100.0, 100.0, 100.0], delays_us, {A: A, B: B, C: C})
+@given(CASES, st.data())
+def test_over_any_ways_they_come_to_rest_all_at_once_or_one_by_one(
+    case: tuple[list[float], list[list[float]]], data: st.DataObject
+) -> None:
+    """The fastest yields to nobody, so its role is final sooner or later; then that of the next, and so on."""
+    gaps_us, delays_us = case
+    everybody = [SiteId(site) for site in range(len(gaps_us))]
+    roles = with_actives(sorted(data.draw(st.sets(st.sampled_from(everybody), min_size=1))), delays_us)
+    rounds = st.lists(st.sets(st.sampled_from(everybody)), max_size=10)
+    for acting in [*data.draw(rounds), *[set(everybody)] * (3 * len(everybody))]:
+        advice = {seen.me: pairwise(seen) for seen in everyone(gaps_us, delays_us, roles) if seen.me in acting}
+        actives = [site for site in everybody if (advice[site].active if site in advice else roles[site] == site)]
+        assert actives, "whoever steps down leaves a faster one"
+        roles = with_actives(actives, delays_us)
+    assert all(pairwise(seen).active is seen.is_active for seen in everyone(gaps_us, delays_us, roles))
+
+
+def test_of_two_that_are_close_only_the_slower_steps_down() -> None:
+    """In the papers' rule both would, and at once, for neither hears of the other's decision in time."""
+    for gaps_us in ([300.0, 400.0], [400.0, 300.0], [300.0, 300.0], [300.0, 310.0], [310.0, 300.0]):
+        advice = [pairwise(seen) for seen in everyone(gaps_us, [[0.0, 5.0], [5.0, 0.0]], {A: A, B: B})]
+        assert [each.active for each in advice] == ([False, True] if gaps_us == [400.0, 300.0] else [True, False])
+
+
+def test_who_has_nobody_faster_in_sight_stays_active() -> None:
+    unknown = Outlook(B, (A, B), (A, B), B, {B: 300.0}, {B: {A: 5.0}})
+    slower = replace(unknown, gaps_us={B: 300.0, A: 900.0})
+    assert [pairwise(seen).why for seen in (unknown, slower)] == ["no faster active site in sight"] * 2
+
+
+def test_a_site_passes_over_a_slower_neighbour_and_asks_the_next() -> None:
+    seen = Outlook(C, (A, B, C), (A, B, C), C, {A: 10.0, B: 900.0, C: 300.0}, {C: {A: 50.0, B: 5.0}})
+    assert role(pairwise(seen)) == (False, A)
+
+
+def test_by_forecast_too_only_the_slower_steps_down() -> None:
+    gaps_us = [25_000.0, 50_000.0, 10_000.0]
+    delays_us = [[0.0, 5_000.0, 300_000.0], [5_000.0, 0.0, 300_000.0], [300_000.0, 300_000.0, 0.0]]
+    advice = [least_latency(seen) for seen in everyone(gaps_us, delays_us, {A: A, B: B, C: C})]
+    assert [each.active for each in advice] == [True, False, True]
+    assert advice[1].sequencer == A
 
 
 # --- least latency ---

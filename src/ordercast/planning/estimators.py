@@ -66,8 +66,9 @@ class OnlineEstimates(Struct, tag="online"):
         return gaps.mean_us(now_us) if gaps is not None and gaps.detector.count >= RUN_LENGTH else None
 
     def doubt(self, site: SiteId) -> float:
-        """The standard error of X, relative to it; of a site that has been heard."""
-        return self.gaps[site].detector.doubt
+        """The standard error of X, relative to it; 1 of a site that has not been heard."""
+        gaps = self.gaps.get(site)
+        return 1.0 if gaps is None else gaps.detector.doubt
 
     def newest_us(self, site: SiteId) -> int:
         """When the site was last heard; 0 if never."""

@@ -18,6 +18,9 @@ from ordercast.planning.forecast import Forecast, completed
 THRESHOLD = 0.2
 """Roles change only when gap and delay differ by more than this part of the delay."""
 
+AS_OFTEN = 0.95
+"""Sites whose gaps differ by less than this speak as often."""
+
 DOUBTS = 2.0
 """By so many standard errors a site takes its gap for longer than measured, when it considers to become active."""
 
@@ -51,6 +54,21 @@ class Outlook(Struct, frozen=True):
     def others(self) -> tuple[SiteId, ...]:
         """The other active sites, in the order of their ids."""
         return tuple(sorted(site for site in self.actives if site != self.me))
+
+    @property
+    def faster(self) -> tuple[SiteId, ...]:
+        """The other active sites that speak more often than this one, as far as is known; ties by id.
+
+        A site steps down only for one of these. Else two that are close to each other would do so at once, and become
+        active again at once when they found nobody there.
+        """
+        return tuple(site for site in self.others if self._is_faster(site))
+
+    def _is_faster(self, site: SiteId) -> bool:
+        mine_us, gap_us = self.gaps_us.get(self.me), self.gaps_us.get(site)
+        if mine_us is None or gap_us is None:
+            return False
+        return gap_us < AS_OFTEN * mine_us or (site < self.me and AS_OFTEN * gap_us <= mine_us)
 
     @property
     def cautious_gap_us(self) -> float | None:
@@ -98,12 +116,14 @@ def ask(sequencer: SiteId, why: str) -> Advice:
 def pairwise(outlook: Outlook) -> Advice:
     """The papers' rule: gap against delay to the closest other active site.
 
-    A site that speaks more often than it could ask for tickets issues its own; one that speaks more rarely asks.
+    A site that speaks more often than it could ask for tickets issues its own; one that speaks more rarely asks, if
+    there is somebody who speaks more often than itself.
     """
-    nearest = _nearest(outlook)
     gap_us = outlook.cautious_gap_us
-    if nearest is None or gap_us is None:
-        return stay(outlook, "no other active site in sight" if nearest is None else "own gap not settled")
+    nearest = _nearest(outlook, outlook.faster if outlook.is_active else outlook.others)
+    if gap_us is None or nearest is None:
+        nobody = f"no {'faster' if outlook.is_active else 'other'} active site in sight"
+        return stay(outlook, "own gap not settled" if gap_us is None else nobody)
     closest, delay_us = nearest
     figures = f"gap {_ms(gap_us)} {{}} {_ms(delay_us)} to site {closest}"
     if not outlook.is_active:
@@ -115,9 +135,9 @@ def pairwise(outlook: Outlook) -> Advice:
     return stay(outlook, figures.format(f"<= {1 + THRESHOLD:g} x"))
 
 
-def _nearest(outlook: Outlook) -> tuple[SiteId, float] | None:
-    """The other active site that is closest, of those whose delay is known; ties by id."""
-    known = [(delay_us, site) for site in outlook.others if (delay_us := outlook.delay_us(site)) is not None]
+def _nearest(outlook: Outlook, among: Sequence[SiteId]) -> tuple[SiteId, float] | None:
+    """The closest of these sites whose delay is known; ties by id."""
+    known = [(delay_us, site) for site in among if (delay_us := outlook.delay_us(site)) is not None]
     if not known:
         return None
     delay_us, site = min(known)
@@ -156,7 +176,7 @@ def least_latency(outlook: Outlook) -> Advice:
     asking = forecast.latencies_us(outlook.others)
     issuing = forecast.latencies_us(needed)
     passive_us, active_us = forecast.mean_us(asking), forecast.mean_us(issuing)
-    if outlook.is_active and _gains(active_us, passive_us):
+    if outlook.is_active and outlook.faster and _gains(active_us, passive_us):
         return ask(_best_sequencer(forecast, outlook), f"mean {_ms(passive_us)} as passive, {_ms(active_us)} as active")
     if not outlook.is_active and _gains(passive_us, active_us):
         return become_active(outlook, f"mean {_ms(active_us)} as active, {_ms(passive_us)} as passive")
@@ -170,7 +190,9 @@ def _gains(present_us: float, other_us: float) -> bool:
 
 
 def _best_sequencer(forecast: Forecast, outlook: Outlook) -> SiteId:
-    return min(outlook.others, key=lambda active: (forecast.asking_us(outlook.me, active), active))
+    """An active site would ask a faster one: a slower one may be about to ask it."""
+    among = outlook.faster if outlook.is_active else outlook.others
+    return min(among, key=lambda active: (forecast.asking_us(outlook.me, active), active))
 
 
 def _sooner(forecast: Forecast, outlook: Outlook) -> Advice:

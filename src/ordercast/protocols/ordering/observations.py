@@ -17,7 +17,7 @@ from ordercast.planning.switching import POLICIES, Advice, Outlook
 from ordercast.protocols.ordering.setup import Setup
 
 SILENCE_MIN_US = 500_000
-"""A site that has not sent enough to know its own rate takes the length of its silence for the gap, from here on."""
+"""Of a site that has not sent enough to know its rate, a gap or a silence counts from this length on."""
 
 Row = tuple[tuple[SiteId, int], ...]
 
@@ -67,14 +67,18 @@ class Observations(Struct):
         """What the policy finds best."""
         now_us = now.monotonic_us
         gaps_us = {
-            site: gap_us for site in self.members if (gap_us := estimates.settled_gap_us(site, now_us)) is not None
+            site: gap_us for site in self.members if (gap_us := self._gap_us(site, estimates, now_us)) is not None
         }
-        doubt = estimates.doubt(self.me) if self.me in gaps_us else 0.0
-        if self.me not in gaps_us and (silence_us := self._silence_us(estimates, now_us)) >= SILENCE_MIN_US:
-            gaps_us[self.me] = float(silence_us)
+        doubt = estimates.doubt(self.me)
         delays_us = self.rows | {self.me: {site: float(delay_us) for site, delay_us in self.own_row(estimates)}}
         outlook = Outlook(self.me, self.members, actives, sequencer, gaps_us, delays_us, doubt)
         return POLICIES[self.policy](outlook)
 
-    def _silence_us(self, estimates: Estimates, now_us: int) -> int:
-        return now_us - max(self.since_us, estimates.newest_us(self.me))
+    def _gap_us(self, site: SiteId, estimates: Estimates, now_us: int) -> float | None:
+        """What is known of the mean gap: until it has settled, at least that it is long if it is."""
+        settled_us = estimates.settled_gap_us(site, now_us)
+        if settled_us is not None:
+            return settled_us
+        silence_us = now_us - max(self.since_us, estimates.newest_us(site))
+        so_far_us = max(float(silence_us), estimates.gap_us(site, now_us) or 0.0)
+        return so_far_us if so_far_us >= SILENCE_MIN_US else None
