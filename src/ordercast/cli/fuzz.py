@@ -122,3 +122,16 @@ def _print_totals(totals: Totals, processor_s: float) -> None:
         met = [f"{totals.met.get(f'{phase} / {kind}', 0):,}" for phase in phases]
         table.add_row(kind, f"{totals.faults[kind]:,}", *met)
     console().print(table)
+    if totals.switches:
+        _print_switches(totals)
+
+
+def _print_switches(totals: Totals) -> None:
+    from ordercast.cli.output import console, new_table
+
+    met = sorted({key.split(" / ")[1] for key in totals.switches_met})
+    table = new_table("Changes of role and sequencer, and what they met while under way", "change", "all", *met)
+    for kind in sorted(totals.switches):
+        counts = [f"{totals.switches_met.get(f'{kind} / {what}', 0):,}" for what in met]
+        table.add_row(kind, f"{totals.switches[kind]:,}", *counts)
+    console().print(table)

@@ -37,6 +37,8 @@ class Planted(Struct, frozen=True):
     plant: Plant
     blind: bool
     """Whether it was written down before its author had read the checks."""
+    protocol: str | None = None
+    """The ordering protocol that it is in: all seeds and picks then run it, whatever they draw."""
 
 
 class Found(Struct, frozen=True):
@@ -48,11 +50,11 @@ class Found(Struct, frozen=True):
     """The property that does not hold, or the error that is raised."""
 
 
-def failure_of(chooser: Chooser) -> str | None:
+def failure_of(chooser: Chooser, protocol: str | None = None) -> str | None:
     """What is wrong in a case. With a bug inside, any error is a way to notice it."""
     try:
         with patch.object(simulation, "DRAIN_LIMIT_US", DRAIN_US):
-            return run_case(chooser).failure
+            return run_case(chooser, protocol).failure
     except Exception as error:
         return f"{type(error).__name__}: {error}"
 
@@ -60,25 +62,25 @@ def failure_of(chooser: Chooser) -> str | None:
 def failure_with(bug: Planted, picks: Iterable[int]) -> str | None:
     """What is wrong in the case of these picks with the bug inside."""
     with bug.plant():
-        return failure_of(ReplayingChooser(list(picks)))
+        return failure_of(ReplayingChooser(list(picks)), bug.protocol)
 
 
 def find(bug: Planted, seeds: Iterable[int] = SEEDS) -> int | None:
     """The first seed whose case fails with the bug inside."""
     with bug.plant():
-        return next((seed for seed in seeds if failure_of(chooser_of(seed))), None)
+        return next((seed for seed in seeds if failure_of(chooser_of(seed), bug.protocol)), None)
 
 
 def shrunk(bug: Planted, seed: int) -> Found:
     """The smallest case found that fails with the bug inside as the seed does."""
     with bug.plant():
         recording = RecordingChooser(chooser_of(seed))
-        first = failure_of(recording)
+        first = failure_of(recording, bug.protocol)
         assert first is not None, f"seed {seed} does not fail"
         broken = first.split(":")[0]
 
         def fails(picks: list[int]) -> bool:
-            again = failure_of(ReplayingChooser(picks))
+            again = failure_of(ReplayingChooser(picks), bug.protocol)
             return again is not None and again.split(":")[0] == broken
 
         return Found(seed, tuple(shrink(recording.picks, fails)), broken)

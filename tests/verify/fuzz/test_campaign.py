@@ -48,11 +48,3 @@ def test_totals_add_up() -> None:
         totals.add(outcome)
     assert (totals.seeds, totals.failures) == (2, 0)
     assert totals.events == sum(outcome.events for outcome in outcomes)
-
-
-LIFE_AFTER_THE_END = [1, 0, 0, 9, 1, 5, 2, 14, 1, 0, 14, 176, 0, 0, 12, 150, 0, 1]
-
-
-def test_a_life_that_begins_after_the_traffic_knows_that_none_is_coming() -> None:
-    """A comes up again when everybody has been told already: it must not keep its tickets for messages to come."""
-    assert replay(LIFE_AFTER_THE_END, "rs-symmetric").failure is None

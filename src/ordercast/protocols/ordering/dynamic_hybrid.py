@@ -153,20 +153,21 @@ class DynamicHybrid(Struct):
 
     def begin_view(self, installed: ViewInstalled, now: Now, out: Out) -> None:
         """The roles are those of the order; in a group that starts, those given, or everybody is active."""
-        members = installed.view.members
+        members, was_active = installed.view.members, self.is_active
         actives = installed.actives or tuple(site for site in self.given if site in members) or members
         self.configuration = Configuration.of(members, actives)
         self.merge = Merge.of(self.me, actives)
         self.issuer.begin_view(actives)
-        self.assigned.clear()
-        self.undelivered.clear()
-        self.unassigned.clear()
+        for left in (self.assigned, self.undelivered, self.unassigned):
+            left.clear()
         self.must_stay = False
         self.settled_us = now.monotonic_us
         self.observations.begin_view(members, now.monotonic_us)
         self.phase = "active" if self.is_active else "passive"
         if not self.is_active:
             self.sequencer = self.closest_active()
+        elif not was_active:
+            self.note("took over", "no active site is left, and this one has the highest id", out)
         if not self.ending:
             out.set_timer("consider", CONSIDER_US)
         out.install(installed.view)

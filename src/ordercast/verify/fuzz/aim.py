@@ -1,4 +1,4 @@
-"""Faults that wait for their moment: a site is struck when it is in a given phase of a change of view.
+"""Faults that wait for their moment: a site is struck when it is in a given phase of a change of view or of role.
 
 Such phases last for a round trip; a fault at a moment of chance hardly ever meets one.
 """
@@ -15,7 +15,7 @@ from ordercast.protocols.membership.messages import Leave
 from ordercast.simulator import faults
 from ordercast.simulator.scenario import Fault
 from ordercast.simulator.simulation import Simulation
-from ordercast.verify.fuzz.phases import group_sites, phase_of
+from ordercast.verify.fuzz.phases import group_sites, phase_of, switch_of
 
 LOOK_US = 2_000
 """How often to look whether the moment has come."""
@@ -43,7 +43,7 @@ def schedule(waiting: Aim | Leaving, simulation: Simulation) -> None:
     """Put it on the agenda."""
 
     def look(aim: Aim) -> None:
-        sites = [site for site in group_sites(simulation) if phase_of(site) == aim.phase]
+        sites = [site for site in group_sites(simulation) if aim.phase in (phase_of(site), switch_of(site))]
         if simulation.now_us >= round(aim.until_s * 1e6):
             return
         if sites:

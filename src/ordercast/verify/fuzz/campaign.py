@@ -25,6 +25,8 @@ class Totals(Struct):
     told: dict[str, int] = {}
     faults: dict[str, int] = {}
     met: dict[str, int] = {}
+    switches: dict[str, int] = {}
+    switches_met: dict[str, int] = {}
 
     def add(self, outcome: Outcome) -> None:
         """One more seed."""
@@ -34,9 +36,9 @@ class Totals(Struct):
         self.simulated_hours += outcome.simulated_s / 3600
         self.events += outcome.events
         self.views += outcome.views
-        pairs = ((self.told, outcome.told), (self.faults, outcome.faults), (self.met, outcome.met))
-        for mine, theirs in pairs:
-            for name, count in theirs.items():
+        for counts in ("told", "faults", "met", "switches", "switches_met"):
+            mine = getattr(self, counts)
+            for name, count in getattr(outcome, counts).items():
                 mine[name] = mine.get(name, 0) + count
 
 

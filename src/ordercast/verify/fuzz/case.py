@@ -24,6 +24,7 @@ from ordercast.simulator.simulation import Simulation
 from ordercast.verify.fuzz import aim, people
 from ordercast.verify.fuzz.draw import Case, Draw
 from ordercast.verify.fuzz.phases import group_sites, layers_of, phase_of
+from ordercast.verify.fuzz.switches import SwitchCounter
 from ordercast.verify.group.checker import GroupChecker
 
 TRAFFIC_EVENTS_MAX = 8_000
@@ -53,6 +54,10 @@ class Outcome(Struct):
     faults: dict[str, int]
     met: dict[str, int]
     """For each "phase / fault" how often a fault of the kind began in that phase of a view's life."""
+    switches: dict[str, int]
+    """Changes of role and sequencer by kind."""
+    switches_met: dict[str, int]
+    """For each "kind / what it met" how often."""
 
 
 class _Watch(Observer):
@@ -95,10 +100,10 @@ def run_case(chooser: Chooser, protocol: str | None = None, plant: Plant | None 
     case = Draw(chooser, protocol).case()
     scenario = from_table(case.table)
     names = tuple(scenario.site_names())
-    checker, watch = GroupChecker(names, scenario.protocol.resilience), _Watch()
+    checker, watch, switches = GroupChecker(names, scenario.protocol.resilience), _Watch(), SwitchCounter()
     simulation = watch.simulation = Simulation(
         scenario,
-        [checker, watch],
+        [checker, watch, switches],
         chooser=case.chooser(),
         retained_positions=case.retained_positions,
         hosts_keep_history=case.hosts_keep_history,
@@ -123,6 +128,8 @@ def run_case(chooser: Chooser, protocol: str | None = None, plant: Plant | None 
         watch.told,
         watch.faults,
         watch.met,
+        switches.switches,
+        switches.met,
     )
 
 

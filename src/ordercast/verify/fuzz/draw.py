@@ -80,7 +80,7 @@ class Draw:
         self._retained_positions = RETAINED[0]
         self._people: list[Person] = []
         self._hosts_keep_history = False
-        self._plans: list[tuple[int, dict[str, Any]]] = []
+        self._plans: list[dict[str, Any]] = []
         """At which moment of the run, and what."""
 
     def case(self) -> Case:

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from ordercast.simulator.chooser import Chooser
 from ordercast.verify.fuzz.aim import Aim, Leaving
+from ordercast.verify.fuzz.phases import SWITCHING
 
 FAULTS_MAX = 12
 DELAYS_MS = (1.0, 20.0, 5.0, 60.0, 0.2, 200.0, 500.0)
@@ -31,6 +32,8 @@ KINDS = (
     "crash-in-change",
     "cut-in-change",
     "leave",
+    "crash-in-switch",
+    "cut-in-switch",
 )
 """New ones go to the end, so that pinned lists of picks keep their meaning."""
 PHASES = ("closed", "stopped", "aligning")
@@ -80,7 +83,7 @@ class FaultDraw:
                 return _outage(self._names, at_s, heal_s)
             case "pause":
                 return [{"kind": kind, "at_s": at_s, "sites": [self._site()], "for_s": round(heal_s - at_s, 6)}]
-            case "crash-in-change" | "cut-in-change" | "leave":
+            case "crash-in-change" | "cut-in-change" | "crash-in-switch" | "cut-in-switch" | "leave":
                 self._wait(kind, at_s, heal_s)
                 return []
             case "partition" | "one-way":
@@ -100,8 +103,9 @@ class FaultDraw:
 
     def _wait(self, kind: str, at_s: float, heal_s: float) -> None:
         if kind != "leave":
-            what: Literal["crash", "cut"] = "crash" if kind == "crash-in-change" else "cut"
-            self.waiting.append(Aim(at_s, heal_s, what, self._one(PHASES), self._pick(len(self._names))))
+            what: Literal["crash", "cut"] = "crash" if kind.startswith("crash") else "cut"
+            phases = SWITCHING if kind.endswith("switch") else PHASES
+            self.waiting.append(Aim(at_s, heal_s, what, self._one(phases), self._pick(len(self._names))))
         elif (site := self._pick(len(self._names))) not in self._core:
             self.waiting.append(Leaving(at_s, site))
 
