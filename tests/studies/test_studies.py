@@ -13,7 +13,17 @@ STUDIES = all_studies()
 EVERY_STUDY = pytest.mark.parametrize("study", STUDIES, ids=lambda study: study.name)
 
 
-NAMES = ["crash", "losses", "nine-scenarios", "rate-synchronisation", "scenarios-in-sequence", "thirty-processes"]
+NAMES = [
+    "complex-scenario",
+    "crash",
+    "detectors-and-policies",
+    "losses",
+    "nine-scenarios",
+    "rate-synchronisation",
+    "scenarios-in-sequence",
+    "sequencer-crash",
+    "thirty-processes",
+]
 
 
 def test_every_study_is_there() -> None:
@@ -22,7 +32,7 @@ def test_every_study_is_there() -> None:
 
 def test_a_study_is_found_by_its_name() -> None:
     assert find("nine-scenarios", STUDIES).source.startswith("hybrid report")
-    with pytest.raises(WrongUse, match="no study 'ten-scenarios': expected one of crash, losses, nine-scenarios, "):
+    with pytest.raises(WrongUse, match="no study 'ten-scenarios': expected one of complex-scenario, crash, "):
         find("ten-scenarios", STUDIES)
 
 

@@ -1,0 +1,54 @@
+"""The claims about detectors and policies, on results that are made up."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pytest
+
+from ordercast.studies.detectors_and_policies import NINE, STUDY, TOWNS
+from ordercast.studies.framework.claims import Verdict
+from ordercast.studies.framework.results import Label, Results
+from ordercast.studies.framework.study import Size
+from tests.studies.made_up import results_of, verdicts
+
+CLAIMS = STUDY.claims
+FORECAST, DEFAULT, PAPERS, REGULAR = range(4)
+
+USUAL = {"mean-shift": 660.0, "ewma": 630.0, "cusum": 600.0, "kalman": 605.0}
+
+
+def measured(*changes: tuple[dict[str, Label], float]) -> Results:
+    """A forecast saves a tenth; with these labels the latency is changed by this factor."""
+
+    def last_ms(labels: Mapping[str, Label]) -> float:
+        latency = USUAL[str(labels["detector"])] * (0.9 if labels["policy"] == "least-latency" else 1.0)
+        for where, factor in changes:
+            latency *= factor if where.items() <= labels.items() else 1.0
+        return latency
+
+    return results_of(STUDY, Size.QUICK, last_ms)
+
+
+def test_what_is_expected_bears_out_every_claim() -> None:
+    assert verdicts(CLAIMS, measured()) == [Verdict.REPRODUCED] * len(CLAIMS)
+
+
+@pytest.mark.parametrize(
+    ("where", "factor", "missed"),
+    [
+        ({"detector": "cusum", "policy": "least-latency", "load": TOWNS}, 1.05, {FORECAST}),
+        ({"detector": "cusum", "policy": "pairwise", "load": TOWNS}, 1.05, {DEFAULT}),
+        ({"detector": "mean-shift", "source": "poisson", "load": NINE}, 0.9, {PAPERS}),
+        ({"detector": "kalman", "source": "quasi-periodic", "load": NINE, "policy": "pairwise"}, 1.02, {REGULAR}),
+    ],
+)
+def test_each_claim_can_be_missed(where: dict[str, Label], factor: float, missed: set[int]) -> None:
+    found = verdicts(CLAIMS, measured((where, factor)))
+    assert {index for index, verdict in enumerate(found) if verdict is Verdict.MISSED} == missed
+
+
+def test_the_time_to_settle_is_told_where_all_change_together() -> None:
+    nine, towns = STUDY.tables(measured())
+    assert len(nine.columns) == len(towns.columns) + 2
+    assert nine.texts(5)[:4] == ["cusum", "least-latency", "540", "540"]
