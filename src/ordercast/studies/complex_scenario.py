@@ -264,7 +264,7 @@ def draw(axes: list[Axes], results: Results) -> None:
         limit = results.limit_ms(load=load, protocol="dynamic-hybrid")
         label = "limit of any protocol" if place == 0 else None
         panel.plot([place - 0.42, place + 0.42], [limit, limit], label=label, **LIMIT_STYLE)
-    marks = {"hybrid": 0, TOKEN: 2.5, "symmetric": 5}
+    marks = {"hybrid": 0.0, TOKEN: 2.5, "symmetric": 5.0}
     for name, offset in marks.items():
         heights = [float(PUBLISHED_MS[load][name]) for load in LOADS]
         places = [place + (offset - 2.5) * BAR_WIDTH for place in range(len(LOADS))]

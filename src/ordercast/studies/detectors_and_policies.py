@@ -27,8 +27,8 @@ NINE, TOWNS = "nine scenarios in sequence", "five towns"
 LOADS = (NINE, TOWNS)
 """Five sites whose loads change together and far, and fourteen of which each changes by itself, all the time."""
 
-PAPERS = {"detector": "mean-shift", "policy": "pairwise"}
-DEFAULT = {"detector": "cusum", "policy": "pairwise"}
+PAPERS: dict[str, Label] = {"detector": "mean-shift", "policy": "pairwise"}
+DEFAULT: dict[str, Label] = {"detector": "cusum", "policy": "pairwise"}
 
 
 def grid(size: Size) -> list[Run]:
@@ -37,30 +37,27 @@ def grid(size: Size) -> list[Run]:
     seeds, phase_s, towns_s = ((1,), 10.0, 60.0) if quick else ((1, 2, 3), 30.0, 180.0)
     return [
         Run(
-            {
-                "protocol": PROTOCOL,
-                "load": load,
-                "source": source,
-                "detector": detector,
-                "policy": policy,
-                "seed": seed,
-            },
+            {"protocol": PROTOCOL, "load": load, "source": source, "seed": seed, **method},
             {
                 "seed": seed,
-                "protocol": {"name": PROTOCOL, "options": {"detector": detector, "policy": policy}},
+                "protocol": {"name": PROTOCOL, "options": method},
                 **(in_sequence(source, phase_s) if load == NINE else _in_towns(source, seed, towns_s)),
             },
         )
         for load in LOADS
         for source in SOURCES
-        for detector in DETECTORS
-        for policy in POLICIES
+        for method in methods()
         for seed in seeds
     ]
 
 
 def _in_towns(source: str, seed: int, duration_s: float) -> dict[str, Any]:
-    return {"duration_s": duration_s, **FIVE_TOWNS, "traffic": changing_traffic(seed, duration_s, source)}
+    return {
+        "duration_s": duration_s,
+        "warmup_s": 15.0,
+        **FIVE_TOWNS,
+        "traffic": changing_traffic(seed, duration_s, source),
+    }
 
 
 def methods() -> list[dict[str, Label]]:
@@ -82,15 +79,11 @@ def tables(results: Results) -> list[Table]:
 
 
 def _table(results: Results, load: str) -> Table:
-    figures = ["latency, ms", "switches per minute"] + (["settled after, s"] if load == NINE else [])
+    figures = [("latency, ms", 0), ("switches per minute", 1), ("settled after, s", 1)][: 3 if load == NINE else 2]
     columns = (
         Column("detector"),
         Column("policy"),
-        *(
-            Column(f"{source}: {figure}", 0 if figure == "latency, ms" else 1)
-            for figure in figures
-            for source in SOURCES
-        ),
+        *(Column(f"{source}: {figure}", digits) for figure, digits in figures for source in SOURCES),
     )
     rows: list[Row] = []
     for method in methods():
@@ -107,18 +100,24 @@ def _table(results: Results, load: str) -> Table:
 # --- claims ---
 
 
-def the_default_is_never_far_behind(results: Results) -> Outcome:
-    """Of each load and source the best method takes at least so much of what the default does."""
-    ratios = [
-        (
-            results.last_ms(load=load, source=source, **DEFAULT) / _best_ms(results, load, source),
-            f"{load}, {source}",
-        )
+def the_forecast_on_cusum_is_best(results: Results) -> Outcome:
+    """Or within 3 % of the best in each case."""
+    most, where = worst(_above_the_best(results, {"detector": "cusum", "policy": "least-latency"}))
+    return outcome(most <= 1.03, f"at most {most:.3f} × the best ({where})")
+
+
+def the_default_is_not_far_behind(results: Results) -> Outcome:
+    """The papers' rule, which needs to know nothing of others but who is active and how far."""
+    most, where = worst(_above_the_best(results, DEFAULT))
+    return outcome(most <= 1.15, f"at most {most:.3f} × the best ({where})")
+
+
+def _above_the_best(results: Results, method: dict[str, Label]) -> list[tuple[float, str]]:
+    return [
+        (results.last_ms(load=load, source=source, **method) / _best_ms(results, load, source), f"{load}, {source}")
         for load in LOADS
         for source in SOURCES
     ]
-    most, where = worst(ratios)
-    return outcome(most <= 1.05, f"at most {most:.3f} × the best ({where})")
 
 
 def the_papers_detector_loses_with_poisson(results: Results) -> Outcome:
@@ -127,9 +126,8 @@ def the_papers_detector_loses_with_poisson(results: Results) -> Outcome:
         results.last_ms(load=load, source="poisson", **PAPERS) / results.last_ms(load=load, source="poisson", **DEFAULT)
         for load in LOADS
     ]
-    return outcome(
-        lowest(ratios) > 1, f"{', '.join(f'{ratio:.2f}' for ratio in ratios)} × cusum ({' and '.join(LOADS)})"
-    )
+    figures = " and ".join(f"{ratio:.2f} × cusum ({load})" for ratio, load in zip(ratios, LOADS, strict=True))
+    return outcome(lowest(ratios) > 1, figures)
 
 
 def regular_sources_hardly_need_a_choice(results: Results) -> Outcome:
@@ -187,9 +185,14 @@ STUDY = Study(
     tables=tables,
     claims=(
         Claim(
-            "The defaults, cusum and pairwise, are within 5 % of the best in each case.",
+            "The forecast on cusum's means is the best of all, or within 3 % of it, in each case.",
             "expected by us",
-            the_default_is_never_far_behind,
+            the_forecast_on_cusum_is_best,
+        ),
+        Claim(
+            "The papers' rule on cusum's means, which is the default, is at most 15 % above the best.",
+            "expected by us",
+            the_default_is_not_far_behind,
         ),
         Claim(
             "With Poisson sources the papers' detector costs latency, beside cusum with the same policy.",
@@ -205,7 +208,8 @@ STUDY = Study(
     pictures=(
         Picture(
             "detectors-and-policies",
-            "Latency and switches of each detector (colour) with each policy (marker): lower and further left is better.",
+            "Latency and switches of each detector (colour) with each policy (marker): lower and further left is "
+            "better.",
             draw,
             rows=2,
             columns=2,
@@ -217,7 +221,7 @@ STUDY = Study(
         "A switch is a decision: to go active, to go passive, or to ask another sequencer.",
         "Settled is defined as in the study scenarios-in-sequence, and averaged over the eight changes. Where sites "
         "change one by one a change is hardly over when the next begins, so it is not told for the five towns.",
-        "Each of the nine scenarios lasts 30 s (quick: 10 s), the run in the five towns 180 s (quick: 60 s). The "
-        "latencies are those of whole runs, with the time at the beginning in which nothing is known yet.",
+        "Each of the nine scenarios lasts 30 s (quick: 10 s), the run in the five towns 180 s (quick: 60 s), "
+        "the first 15 of which do not count for the latency.",
     ),
 )
