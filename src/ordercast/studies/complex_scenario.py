@@ -265,9 +265,9 @@ def draw(axes: list[Axes], results: Results) -> None:
         label = "limit of any protocol" if place == 0 else None
         panel.plot([place - 0.42, place + 0.42], [limit, limit], label=label, **LIMIT_STYLE)
     marks = {"hybrid": 0.0, TOKEN: 2.5, "symmetric": 5.0}
-    for name, offset in marks.items():
+    for name, bar in marks.items():
         heights = [float(PUBLISHED_MS[load][name]) for load in LOADS]
-        places = [place + (offset - 2.5) * BAR_WIDTH for place in range(len(LOADS))]
+        places = [place + (bar - 2.5) * BAR_WIDTH for place in range(len(LOADS))]
         label = "published, of the papers' network" if name == "hybrid" else None
         panel.plot(places, heights, "D", color=REFERENCE_COLOUR, markersize=7, linestyle="none", label=label)
     panel.set_xticks(range(len(LOADS)), ["constant rates, Poisson", "constant rates, quasi-periodic", "changing rates"])
