@@ -18,6 +18,7 @@ from ordercast.verify.scopes import SCOPES as ORDERING_SCOPES
 from ordercast.verify.scopes import Scope
 from ordercast.verify.views.scope import GroupScope
 from ordercast.verify.views.scopes import GROUP_SCOPES
+from ordercast.verify.views.switching_scopes import SWITCHING_SCOPES
 from ordercast.verify.views.words import allowed
 
 BAD_ANSWER = 1
@@ -25,7 +26,7 @@ EVERY_SCOPE = "all"
 
 AnyScope = Scope | GroupScope
 
-SCOPES: dict[str, AnyScope] = {**ORDERING_SCOPES, **GROUP_SCOPES}
+SCOPES: dict[str, AnyScope] = {**ORDERING_SCOPES, **GROUP_SCOPES, **SWITCHING_SCOPES}
 
 
 class Explorations(Struct, frozen=True):

@@ -88,7 +88,9 @@ def _switched(active: bool) -> Goal:
     return goal
 
 
-def _decided(what: str) -> Goal:
+def decided(what: str) -> Goal:
+    """A site has left a note on its role that begins so."""
+
     def goal(step: Step) -> bool:
         notes = [effect.note for effect in step.effects if isinstance(effect, Record)]
         return any(note.detail is not None and note.detail.startswith(what) for note in notes)
@@ -112,8 +114,8 @@ GOALS: dict[str, Goal] = {
     "a message overtook another": _overtaken,
     "a site went active": _switched(True),
     "a site went passive": _switched(False),
-    "the last active site stayed": _decided("aborted"),
-    "a site changed its sequencer": _decided("sequencer"),
-    "messages were reassigned": _decided("reassigned"),
+    "the last active site stayed": decided("aborted"),
+    "a site changed its sequencer": decided("sequencer"),
+    "messages were reassigned": decided("reassigned"),
     "a message was sent while its site switched": _unassigned,
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ordercast.core.deliveries import Delivered, Entered, GroupBlocked, Retracted
+from ordercast.core.deliveries import Delivered, Entered, GroupBlocked, Retracted, RoleChanged
 from ordercast.core.effects import Deliver, Send
 from ordercast.core.events import FromBelow
 from ordercast.core.stack import Stack
@@ -12,7 +12,8 @@ from ordercast.protocols.groups.messages import Supplement
 from ordercast.protocols.links.frames import Unreliable
 from ordercast.protocols.membership.messages import Accept, Direct, Prepare, Promise, Refuse, Supply
 from ordercast.protocols.membership.view_synchrony import ViewSynchrony
-from ordercast.verify.goals import Goal
+from ordercast.protocols.ordering.dynamic_hybrid import DynamicHybrid
+from ordercast.verify.goals import Goal, decided
 from ordercast.verify.reactions import Step
 
 
@@ -41,6 +42,20 @@ def _told(kind: type) -> Goal:
         return any(isinstance(effect, Deliver) and isinstance(effect.message, kind) for effect in step.effects)
 
     return goal
+
+
+def _switched(active: bool) -> Goal:
+    def goal(step: Step) -> bool:
+        told = [effect.message for effect in step.effects if isinstance(effect, Deliver)]
+        return any(isinstance(each, RoleChanged) and each.change.active is active for each in told)
+
+    return goal
+
+
+def _asks_another(step: Step) -> bool:
+    """A passive site has a sequencer that is not the lowest member."""
+    ordering = step.after.layers[0].ordering if isinstance(step.after, Stack) else None  # type: ignore[attr-defined]
+    return isinstance(ordering, DynamicHybrid) and ordering.phase == "passive" and ordering.sequencer.site != 0
 
 
 def _ordered_in_the_change(step: Step) -> bool:
@@ -102,6 +117,12 @@ GROUP_GOALS: dict[str, Goal] = {
     "a site came in": _installs(lambda entered: not entered.continuing),
     "a site took something back": _told(Retracted),
     "a site was blocked": _told(GroupBlocked),
+    "a site went active": _switched(True),
+    "a site went passive": _switched(False),
+    "the last active site stayed": decided("aborted"),
+    "a site asked another sequencer": _asks_another,
+    "messages were reassigned": decided("reassigned"),
+    "a site took over": decided("took over"),
     "a safe message was delivered": lambda step: any(
         isinstance(effect, Deliver) and isinstance(effect.message, Delivered) and effect.message.final
         for effect in step.effects
