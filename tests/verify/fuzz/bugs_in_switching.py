@@ -16,7 +16,7 @@ from tests.verify.fuzz.patches import Patch
 
 
 def last_active_goes_passive() -> Patch:
-    """Finding 26: two that leave at once would leave nobody."""
+    """Two that leave at once would leave nobody."""
 
     def broken(self: Configuration, site: object) -> bool:
         return False
@@ -25,7 +25,7 @@ def last_active_goes_passive() -> Patch:
 
 
 def aborted_switch_counts_as_one() -> Patch:
-    """Finding 20: what was assigned to the site meanwhile names a role that it does not have any more."""
+    """Finding 22: what was assigned to the site meanwhile names a role that it does not have any more."""
     on_aborted = DynamicHybrid.on_aborted
 
     def broken(self: DynamicHybrid, going: Going, now: Now, out: Out) -> None:
@@ -36,7 +36,7 @@ def aborted_switch_counts_as_one() -> Patch:
 
 
 def tries_are_numbered_like_roles() -> Patch:
-    """Finding 21: the second try of a site that had to stay looks like the first."""
+    """Finding 23: the second try of a site that had to stay looks like the first."""
     go = deciding.go
 
     def broken(local: DynamicHybrid, active: bool, why: str, now: Now, out: Out) -> None:
@@ -47,7 +47,7 @@ def tries_are_numbered_like_roles() -> Patch:
 
 
 def all_that_can_be_released_is_released_before_a_switch_takes_effect() -> Patch:
-    """Finding 18: what comes after goingToActive may have to wait for tickets of the new active site."""
+    """Finding 20: what comes after goingToActive may have to wait for tickets of the new active site."""
 
     def broken(self: DynamicHybrid, now: Now, out: Out) -> None:
         released = []
@@ -64,7 +64,7 @@ def all_that_can_be_released_is_released_before_a_switch_takes_effect() -> Patch
 
 
 def passive_site_reassigns_whoever_leaves() -> Patch:
-    """Finding 19: its own sequencer may have tickets under way for the same messages."""
+    """Finding 21: its own sequencer may have tickets under way for the same messages."""
 
     def broken(self: DynamicHybrid, going: Going, now: Now, out: Out) -> None:
         self.on_switched(going, out)

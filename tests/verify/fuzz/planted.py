@@ -10,24 +10,37 @@ import os
 import sys
 from types import ModuleType
 
-from tests.verify.fuzz import bugs_in_groups, bugs_in_links, bugs_in_views, bugs_of_the_past
+from tests.verify.fuzz import (
+    bugs_in_groups,
+    bugs_in_links,
+    bugs_in_switching,
+    bugs_in_switching_blind,
+    bugs_in_views,
+    bugs_of_the_past,
+)
 from tests.verify.fuzz.making import Planted, search_all
 
 
-def _all_of(module: ModuleType, blind: bool) -> tuple[Planted, ...]:
+def _all_of(module: ModuleType, blind: bool, protocol: str | None = None) -> tuple[Planted, ...]:
     found = [
         (name, value)
         for name, value in vars(module).items()
         if inspect.isfunction(value) and not name.startswith("_") and value.__module__ == module.__name__
     ]
-    return tuple(Planted(name.replace("_", " "), value, blind) for name, value in found)
+    return tuple(Planted(name.replace("_", " "), value, blind, protocol) for name, value in found)
 
 
 IN_LINKS = _all_of(bugs_in_links, blind=True)
 IN_VIEWS = _all_of(bugs_in_views, blind=True)
 BUGS = (*IN_LINKS, *IN_VIEWS, *_all_of(bugs_in_groups, blind=True), *_all_of(bugs_of_the_past, blind=False))
+IN_SWITCHING = (
+    *_all_of(bugs_in_switching_blind, blind=True, protocol="dynamic-hybrid"),
+    *_all_of(bugs_in_switching, blind=False, protocol="dynamic-hybrid"),
+)
+"""Pinned by themselves, in `pinned_switching`."""
 
 if __name__ == "__main__":
-    wanted = [bug for bug in BUGS if bug.name in sys.argv[1:]] or BUGS
+    everything = (*BUGS, *IN_SWITCHING)
+    wanted = [bug for bug in everything if bug.name in sys.argv[1:]] or everything
     for bug, found in search_all(wanted, processes=os.cpu_count() or 1):
         print(f"    {bug.name!r}: {found},", flush=True)

@@ -120,11 +120,13 @@ def test_every_kind_of_fault_can_be_drawn(kind: str) -> None:
         "outage": ["crash", "recover"],
         "crash-in-change": [],
         "cut-in-change": [],
+        "crash-in-switch": [],
+        "cut-in-switch": [],
         "leave": [],
     }
     assert found == expected.get(kind, [kind])
     assert [each.what for each in case.waiting if isinstance(each, Aim)] == (
-        [kind.split("-")[0]] if kind.endswith("change") else []
+        [kind.split("-")[0]] if kind.endswith(("change", "switch")) else []
     )
 
 

@@ -22,6 +22,7 @@ Where the pseudo-code is wrong or silent (docs/findings.md has the runs that sho
 
 - Roles are evaluated one message at a time: who may still issue a smaller ticket changes in the middle of the queue.
 - Only a passive site whose own sequencer has gone passive reassigns, and only what has no ticket.
+- What has been given a ticket is not given another when the ticket has left.
 - A switch aborted by the last active site keeps its role number, so what was assigned to the site meanwhile, and not
   ordered as it was about to leave, is ordered then.
 - The tries of a site are numbered apart from its roles, or a second one could not be told from an aborted first.
