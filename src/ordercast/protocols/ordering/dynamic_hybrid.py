@@ -383,8 +383,7 @@ def build(setup: Setup) -> DynamicHybrid:
     Decisions need a detector that tells a shift from noise: the papers' sees shifts in Poisson sources all the time.
     """
     setup = replace(setup, options={"detector": "cusum", **setup.options})
-    given = setup.options.get("active", ())
-    actives = given or setup.members
+    actives = (given := setup.options.get("active", ())) or setup.members
     configuration = Configuration.of(setup.members, actives)
     return DynamicHybrid(
         me=setup.me,
