@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ordercast.core.deliveries import Entered
 from ordercast.core.effects import Note
 from ordercast.core.ids import SiteId, ViewId
@@ -18,6 +20,8 @@ from tests.protocols.groups.live import LiveGroup
 
 A, B = SiteId(0), SiteId(1)
 DYNAMIC = "dynamic-hybrid"
+ENTERED: Any = Entered(View(ViewId(2), (SiteId(0),)), True)
+"""Hosts hear of it in the same stream."""
 
 
 def counter() -> SwitchCounter:
@@ -49,7 +53,7 @@ def test_a_switch_meets_the_faults_that_begin_while_it_is_under_way() -> None:
     counting.on_note(0, B, role("to passive: why"))
     counting.on_fault(1, Fault(kind="loss", at_s=1.0))
     counting.on_crash(2, B)
-    counting.on_group(3, A, Entered(View(ViewId(2), (A,)), True))
+    counting.on_group(3, A, ENTERED)
     counting.on_fault(4, Fault(kind="loss", at_s=4.0))
     assert counting.switches == {"going passive": 2}
     assert counting.met == {"going passive / loss": 1, "going passive / end of view": 1}

@@ -68,8 +68,8 @@ from ordercast.verify.views.states import Budget, SiteState
 TICK_US = 20_000_000
 """Longer than any time-out of the membership when no round trip has been measured."""
 
-CONSIDER: TimerKey = (0, ("ordering", "consider"))
-"""A site considers its role: a script says when."""
+CONSIDER: TimerKey = (0, ("ordering", 0, "consider"))
+"""A site considers its role, under the ordering protocol that the group began with: a script says when."""
 
 NEVER_BY_THEMSELVES: tuple[TimerKey, ...] = ((1, "tick"), (0, "standing"), CONSIDER)
 """Timers that come round for ever. A tick has a move of its own; *standing* repeats what `tell` tells."""
