@@ -32,4 +32,10 @@ PINNED: dict[str, Found] = {
     ),
     "last active goes passive": Found(0, (), "ValueError: min() arg is an empty sequence"),
     "aborted switch counts as one": Found(0, (), "convergence: A waits for a ticket for message 137438953470 of B"),
+    "what was sent during a switch is left to nobody": Found(
+        8, (2, 0, 0, 9, 1), "convergence: A waits for a ticket for message 4 of C"
+    ),
+    "leaving site goes on ordering": Found(
+        5, (2, 0, 0, 9, 1), "convergence: B waits for message 7 (its ticket is here) of D"
+    ),
 }
