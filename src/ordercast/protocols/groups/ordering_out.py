@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ordercast.core.effects import Note, Out
+from ordercast.core.entries import RoleChange
 from ordercast.core.events import TimerKey
 from ordercast.core.ids import SiteId
+from ordercast.core.messages import Bundle
 from ordercast.core.views import View
 from ordercast.protocols.groups.messages import Ordering, Private
 
@@ -36,6 +38,15 @@ class OrderingOut:
         group = self._group
         if self._build == group.build and group.due is None:
             group.on_ordered(message, self._out)
+        else:
+            self._leave(message)
+
+    def _leave(self, content: Bundle | RoleChange) -> None:
+        """It is behind the change of the plan: nobody hears it now."""
+        if isinstance(content, Bundle):
+            for retired in self._group.retired:
+                if retired.build == self._build:
+                    retired.left.append(content)
 
     def install(self, view: View) -> None:
         """The group tells of views itself."""

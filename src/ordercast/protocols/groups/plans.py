@@ -8,8 +8,9 @@ plan that has not come up here yet wait.
 Others may be behind, and need tickets of this site to come as far. So the old protocol goes on, unheard, until every
 member has said that it has gone over. Its tickets travel at once now: no more traffic is coming that could carry them.
 
-A view closes under the plans that its cut holds, one after the other. A member that does not hold the whole order yet
-knows only of the plans in the part of it that is final.
+A view closes under the plans that its cut holds, one after the other. What an earlier one has left behind, and nobody
+has been able to multicast again in the view, comes last: whatever is in the cut has to come up before the next view. A
+member that does not hold the whole order yet knows only of the plans in the part of it that is final.
 
 `group` is the `SiteGroup` whose state this reads and changes.
 """
@@ -21,9 +22,19 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct, structs
 
 from ordercast.core.effects import Out
-from ordercast.core.events import Event, Flush, FromAbove, FromBelow, Now, TimerFired, TimerKey, ViewInstalled
+from ordercast.core.events import (
+    Event,
+    Flush,
+    FromAbove,
+    FromBelow,
+    Now,
+    TimerFired,
+    TimerKey,
+    ViewClosed,
+    ViewInstalled,
+)
 from ordercast.core.ids import SiteId
-from ordercast.core.messages import Level
+from ordercast.core.messages import Bundle, Level
 from ordercast.core.plans import Plan
 from ordercast.protocols.groups.messages import Begun
 from ordercast.protocols.groups.ordering_out import OrderingOut
@@ -41,6 +52,8 @@ class Retired(Struct):
     plan: int
     build: int
     ordering: Any
+    left: list[Bundle]
+    """What it has delivered, or would have, behind the change."""
 
 
 def use(group: Group, plan: Plan) -> None:
@@ -60,8 +73,10 @@ def use(group: Group, plan: Plan) -> None:
 
 
 def come_up(group: Group, plan: Plan) -> None:
-    """A change of plan has come up: what the old protocol has delivered behind it does not count."""
+    """A change of plan has come up: what the old protocol has delivered behind it does not count, nor what waits."""
     group.due = plan
+    left = [*group.deferred, *(content for content in group.ordered if isinstance(content, Bundle))]
+    group.retired.append(Retired(group.plan.number, group.build, group.ordering, left))
     group.ordered.clear()
     group.deferred.clear()
 
@@ -69,16 +84,46 @@ def come_up(group: Group, plan: Plan) -> None:
 def go_over(group: Group, now: Now, out: Out, *, closing: bool = False) -> None:
     """Begin the plan that is due; it may hold the next one. While a view closes, nothing can be multicast in it."""
     while group.due is not None:
-        retired = Retired(group.plan.number, group.build, group.ordering)
         plan, group.due = group.due, None
         use(group, plan)
-        group.retired.append(retired)
-        handle_retired(group, retired, Flush(), now, out)
+        handle_retired(group, group.retired[-1], Flush(), now, out)
         begin(group, now, out)
-        if not closing:
-            out.multicast(Begun(group.tell_length(), plan.number))
         if group.due is None and not closing:
             submit_again(group, now, out)
+        if not closing:
+            out.multicast(Begun(group.tell_length(), plan.number))
+
+
+def close(group: Group, survivors: tuple[SiteId, ...], now: Now, out: Out) -> None:
+    """Order all that is left of the view, under one plan after the other; and then what they have left behind."""
+    close_current(group, survivors, now, out)
+    if not group.aligned or group.ignoring:
+        return
+    forget_retired(group)
+    at = 0
+    while at < len(group.retired):
+        handle_retired(group, group.retired[at], ViewClosed(survivors), now, out)
+        for bundle in group.retired[at].left:
+            waits = any(bundle.id == each.id for each in group.deferred)
+            if not waits and group.has_its_past(bundle) and group.log.sessions.is_new(bundle, ordered=True):
+                group.place(bundle, out)
+                if group.due is not None:
+                    go_over(group, now, out, closing=True)
+                    close_current(group, survivors, now, out)
+        at += 1
+
+
+def close_current(group: Group, survivors: tuple[SiteId, ...], now: Now, out: Out) -> None:
+    """Up to the end of the newest plan."""
+    while True:
+        group.order(ViewClosed(survivors), now, out)
+        if group.aligned and not group.ignoring:
+            for content in list(group.ordered):
+                if group.due is None and group.has_its_past(content):
+                    group.place(content, out)
+        if group.due is None:
+            return
+        go_over(group, now, out, closing=True)
 
 
 def begin(group: Group, now: Now, out: Out) -> None:
@@ -132,8 +177,13 @@ def handle_retired(group: Group, retired: Retired, event: Event, now: Now, out: 
 
 
 def on_begun(group: Group, member: SiteId, number: int) -> None:
-    """A member has gone over: once all have, nobody needs what was before."""
+    """A member has gone over, and has multicast again what it had to."""
     group.gone_over[member] = number
+    forget_retired(group)
+
+
+def forget_retired(group: Group) -> None:
+    """Once all have gone over, nobody needs what was before."""
     least = min(group.gone_over.get(each, 0) for each in group.view.members)
     group.retired = [retired for retired in group.retired if retired.plan >= least]
 

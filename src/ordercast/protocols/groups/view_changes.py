@@ -11,7 +11,7 @@ import msgspec
 
 from ordercast.core.deliveries import Entered
 from ordercast.core.effects import Out
-from ordercast.core.events import Now, ViewClosed
+from ordercast.core.events import Now
 from ordercast.core.layer import Layer
 from ordercast.protocols.groups import alignment, plans
 from ordercast.protocols.groups.causal import Causal
@@ -33,22 +33,10 @@ def on_close(group: Group, close: Close, now: Now, out: Out) -> None:
     if floor is not None:
         group.ignoring = True
         group.aligned = group.aligned and is_all_of(group, floor)
-    order_all(group, close, now, out)
-    while group.due is not None:
-        plans.go_over(group, now, out, closing=True)
-        order_all(group, close, now, out)
+    plans.close(group, close.successor.aligned, now, out)
     group.ordered.clear()
     group.deferred.clear()
     group.report(out)
-
-
-def order_all(group: Group, close: Close, now: Now, out: Out) -> None:
-    """Up to the end of the view, or to a change of plan."""
-    group.order(ViewClosed(close.successor.aligned), now, out)
-    if group.aligned and not group.ignoring:
-        for content in list(group.ordered):
-            if group.due is None and group.has_its_past(content):
-                group.place(content, out)
 
 
 def on_installed(group: Group, installed: Installed, now: Now, out: Out) -> None:
