@@ -13,6 +13,9 @@ from ordercast.core.events import Now
 WALL_ERROR_US = 1_000_000
 """What the wall clock may be wrong by, as long as nothing measures it."""
 
+HELD_UP_NS = 50_000_000
+"""A loop whose timers are later than that was held up."""
+
 
 class Alarm(Protocol):
     """A call that has been asked for, and may be taken back."""
@@ -41,7 +44,36 @@ class SystemClock:
         return Now(time.monotonic_ns() // 1000, time.time_ns() // 1000, WALL_ERROR_US)
 
     def call_later(self, after_us: int, callback: Callable[[], None]) -> Alarm:
-        return self._loop.call_later(after_us / 1e6, callback)
+        return _Timer(self._loop, after_us, callback)
+
+
+class _Timer:
+    """Goes off when its time has come; after what has arrived meanwhile, if the whole loop was held up.
+
+    A loop calls what is due before it reads from its connections. A process that was not let run for a while would
+    take the silence of that time for that of the other sites, and suspect them all.
+    """
+
+    __slots__ = ("_callback", "_due_ns", "_handle", "_loop")
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, after_us: int, callback: Callable[[], None]) -> None:
+        self._loop = loop
+        self._callback = callback
+        self._due_ns = time.monotonic_ns() + after_us * 1000
+        self._handle: asyncio.Handle = loop.call_later(after_us / 1e6, self._go_off)
+
+    def _go_off(self) -> None:
+        if time.monotonic_ns() - self._due_ns < HELD_UP_NS:
+            self._callback()
+        else:
+            # In its next turn the loop reads, in the one after that all of it has been handled.
+            self._handle = self._loop.call_soon(self._wait_a_turn)
+
+    def _wait_a_turn(self) -> None:
+        self._handle = self._loop.call_soon(self._callback)
+
+    def cancel(self) -> None:
+        self._handle.cancel()
 
 
 class _ManualAlarm:
