@@ -21,8 +21,10 @@ def tree_of(path: Path) -> ast.Module:
 
 
 def room_of(path: Path) -> str:
-    """The first folder below the package; empty for a file of the package itself."""
+    """The first folder below the package; empty for a file of the package itself, but for the one that is a command."""
     parts = path.relative_to(PACKAGE).parts
+    if parts == ("__main__.py",):
+        return "cli"
     return parts[0] if len(parts) > 1 else ""
 
 
