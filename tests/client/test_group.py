@@ -22,6 +22,7 @@ from ordercast import (
     ViewChange,
     WrongUse,
 )
+from ordercast.client.line import Line, Listener
 from ordercast.testing import LocalGroup
 from tests.client.running import deliveries, events, run, until
 
@@ -314,8 +315,12 @@ def test_a_stream_goes_on_after_a_restart_of_the_site() -> None:
     run(test)
 
 
-def test_what_was_tentative_at_a_site_that_restarts_is_taken_back() -> None:
+@pytest.mark.parametrize("late", [False, True])
+def test_what_was_tentative_at_a_site_that_restarts_is_taken_back(late: bool) -> None:
+    """Whether the participant is back before its site knows better, or after."""
+
     async def test() -> None:
+        gate = asyncio.Event()
         async with (
             LocalGroup(3, ordering="token-site", options={"site": "site2"}) as local,
             local.site(2) as site,
@@ -329,11 +334,21 @@ def test_what_was_tentative_at_a_site_that_restarts_is_taken_back() -> None:
             mine = await group.multicast(b"only here", wait="ordered")
             (tentative,) = await deliveries(group, 1)
             assert (tentative.payload, tentative.final, tentative.position) == (b"only here", False, mine.position)
+            dial = site._dial
+
+            async def dial_late(listener: Listener) -> Line:
+                await gate.wait()
+                return await dial(listener)
+
+            site._dial = dial_late
             await local.crash(2)
-            elsewhere = await other.multicast(b"elsewhere")
-            assert elsewhere.position is not None
+            position = (await other.multicast(b"elsewhere")).position
+            assert position is not None
             local.heal()
             await local.restart(2)
+            if late:
+                await until(lambda: local.hosted(2).gateway.recent.final > position)
+            gate.set()
             seen: list[Event] = []
             async for event in group:
                 seen.append(event)

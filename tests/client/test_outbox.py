@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from functools import partial
 
 import pytest
 
 from ordercast import Level, MessageKey, NotSent, OutcomeUnknown, WrongUse
-from ordercast.client.outbox import Outbox
+from ordercast.client.outbox import Outbox, Receipt
 from ordercast.core.ids import MessageId
 from ordercast.core.service import (
     BUNDLE_BODIES_MAX,
@@ -60,6 +59,13 @@ def in_a_loop(test: Callable[[Outbox, TakingLine], object]) -> TakingLine:
     return line
 
 
+async def started(outbox: Outbox, payloads: list[bytes], again: MessageKey | None = None) -> asyncio.Future[Receipt]:
+    """Many, as far as there is room for them."""
+    future = asyncio.ensure_future(outbox.put_many("g", payloads, AGREED, Wait.FINAL, again))
+    await asyncio.sleep(0)
+    return future
+
+
 def test_one_turn_is_one_bundle() -> None:
     line = in_a_loop(lambda outbox, _: [outbox.put("g", b"%d" % n, AGREED, Wait.FINAL, None) for n in range(5)])
     assert line.shown == [("g", 2, 0, [b"0", b"1", b"2", b"3", b"4"])]
@@ -94,10 +100,10 @@ def test_a_bundle_is_bounded() -> None:
 
 
 def test_many_are_divided_by_number_and_by_size() -> None:
-    def test(outbox: Outbox, _: TakingLine) -> None:
+    async def test(outbox: Outbox, _: TakingLine) -> None:
         outbox.put("g", b"first", AGREED, Wait.FINAL, None)
-        outbox.put_many("g", [b""] * (BUNDLE_BODIES_MAX + 5), AGREED, Wait.FINAL, None)
-        outbox.put_many("g", [bytes(100_000)] * 5 + [bytes(MESSAGE_BYTES_MAX), b""], AGREED, Wait.FINAL, None)
+        await started(outbox, [b""] * (BUNDLE_BODIES_MAX + 5))
+        await started(outbox, [bytes(100_000)] * 5 + [bytes(MESSAGE_BYTES_MAX), b""])
         outbox.put("g", b"last", AGREED, Wait.FINAL, None)
 
     submits = in_a_loop(test).submits
@@ -107,11 +113,11 @@ def test_many_are_divided_by_number_and_by_size() -> None:
 
 
 def test_what_is_multicast_again_has_its_old_number_and_a_bundle_to_itself() -> None:
-    def test(outbox: Outbox, _: TakingLine) -> None:
+    async def test(outbox: Outbox, _: TakingLine) -> None:
         outbox.put("g", b"new", AGREED, Wait.FINAL, None)
         outbox.put("g", b"old", AGREED, Wait.FINAL, MessageKey(7, 70))
         outbox.put("g", b"newer", AGREED, Wait.FINAL, None)
-        outbox.put_many("g", [b"a", b"b"], AGREED, Wait.FINAL, MessageKey(7, 80))
+        await started(outbox, [b"a", b"b"], MessageKey(7, 80))
 
     submits = in_a_loop(test).submits
     assert [(each.session, each.number, list(each.bodies)) for each in submits] == [
@@ -124,11 +130,17 @@ def test_what_is_multicast_again_has_its_old_number_and_a_bundle_to_itself() -> 
 
 @pytest.mark.parametrize("many", [False, True])
 def test_too_long_a_message_is_refused_and_takes_no_number(many: bool) -> None:
-    def test(outbox: Outbox, _: TakingLine) -> None:
+    async def test(outbox: Outbox, _: TakingLine) -> None:
         payload = bytes(MESSAGE_BYTES_MAX + 1)
-        put = partial(outbox.put_many, "g", [b"x", payload]) if many else partial(outbox.put, "g", payload)
+
+        async def put() -> None:
+            if many:
+                await outbox.put_many("g", [b"x", payload], AGREED, Wait.FINAL, None)
+            else:
+                await outbox.put("g", payload, AGREED, Wait.FINAL, None)
+
         with pytest.raises(WrongUse, match="expected at most"):
-            put(AGREED, Wait.FINAL, None)
+            await put()
         outbox.put("g", b"x", AGREED, Wait.FINAL, None)
 
     assert in_a_loop(test).shown == [("g", 2, 0, [b"x"])]
@@ -148,7 +160,7 @@ def test_each_message_of_a_bundle_gets_its_own_receipt() -> None:
 
 def test_the_receipt_of_many_waits_for_the_last() -> None:
     async def test(outbox: Outbox, line: TakingLine) -> None:
-        future = outbox.put_many("g", [b"x"] * (BUNDLE_BODIES_MAX + 2), AGREED, Wait.FINAL, None)
+        future = await started(outbox, [b"x"] * (BUNDLE_BODIES_MAX + 2))
         first, second = (each.request for each in line.submits)
         outbox.on_done(Done(first, MessageId(100), 10))
         assert not future.done()
@@ -219,5 +231,47 @@ def test_there_is_room_once_nobody_holds_it_back() -> None:
         assert not waiting.done()
         outbox.hold("line", False)
         await waiting
+
+    in_a_loop(test)
+
+
+def test_many_leave_piece_by_piece_as_there_is_room() -> None:
+    async def test(outbox: Outbox, line: TakingLine) -> None:
+        outbox.hold("line", True)
+        future = await started(outbox, [b"x"] * (2 * BUNDLE_BODIES_MAX + 1))
+        assert len(line.submits) == 1
+        outbox.put("g", b"between", AGREED, Wait.FINAL, None)
+        outbox.hold("line", False)
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        assert sorted(each.number for each in line.submits) == [0, 1000, 2000, 2001]
+        assert not future.done()
+        future.cancel()
+
+    in_a_loop(test)
+
+
+def test_of_many_that_will_never_all_leave_nobody_can_tell() -> None:
+    async def test(outbox: Outbox, line: TakingLine) -> None:
+        outbox.hold("line", True)
+        future = await started(outbox, [b"x"] * (BUNDLE_BODIES_MAX + 1))
+        outbox.on_done(Done(line.submits[0].request, MessageId(0), 0))
+        outbox.close("the end")
+        with pytest.raises(OutcomeUnknown, match="the end") as error:
+            await future
+        assert error.value.message == MessageKey(42, 0)
+
+    in_a_loop(test)
+
+
+def test_of_many_no_more_leave_once_some_are_lost() -> None:
+    async def test(outbox: Outbox, line: TakingLine) -> None:
+        outbox.hold("line", True)
+        future = await started(outbox, [b"x"] * (BUNDLE_BODIES_MAX + 1))
+        outbox.disconnected("gone")
+        outbox.connected(line)
+        with pytest.raises(OutcomeUnknown):
+            await future
+        assert len(line.submits) == 1
 
     in_a_loop(test)

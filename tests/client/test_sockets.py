@@ -209,6 +209,19 @@ def test_what_is_multicast_before_leaving_goes_first() -> None:
     run(test)
 
 
+def test_uvloop_carries_it_too() -> None:
+    uvloop = pytest.importorskip("uvloop")
+
+    async def test() -> None:
+        async with one_site() as (_, _, site), site.join("g") as group:
+            receipt = await group.multicast_many([bytes(1000)] * 5000)
+            assert receipt.position is not None
+            assert len(await deliveries(group, 5000)) == 5000
+
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(asyncio.wait_for(test(), 60))
+
+
 # --- pressure ---
 
 

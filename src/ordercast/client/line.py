@@ -54,6 +54,7 @@ class SocketLine(asyncio.BufferedProtocol):
         self._frames = Frames(HEADER_BYTES, length_of)
         self._transport: asyncio.Transport | None = None
         self._leaving: list[bytes] = []
+        self._leaving_bytes = 0
         self._reason = "the site has hung up"
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -76,11 +77,15 @@ class SocketLine(asyncio.BufferedProtocol):
     def send(self, request: Request) -> None:
         if not self._leaving:
             asyncio.get_running_loop().call_soon(self._flush)
-        self._leaving.append(framed(REQUESTS.encode(request)))
+        frame = framed(REQUESTS.encode(request))
+        self._leaving.append(frame)
+        self._leaving_bytes += len(frame)
+        if self._leaving_bytes > UNSENT_BYTES:
+            self._flush()  # so that the transport can say that it is too much
 
     def _flush(self) -> None:
-        leaving, self._leaving = self._leaving, []
-        if self._transport is not None:
+        leaving, self._leaving, self._leaving_bytes = self._leaving, [], 0
+        if self._transport is not None and leaving:
             self._transport.write(leaving[0] if len(leaving) == 1 else b"".join(leaving))
 
     def pause_writing(self) -> None:

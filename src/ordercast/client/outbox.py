@@ -181,21 +181,35 @@ class Outbox:
             self.flush()
         return future
 
-    def put_many(
+    async def put_many(
         self, group: str, payloads: Sequence[bytes], level: Level, wait: Wait, again: MessageKey | None
-    ) -> asyncio.Future[Receipt]:
-        """Several messages with consecutive numbers."""
+    ) -> Receipt:
+        """Several messages with consecutive numbers, in pieces that leave when there is room for them."""
         pieces = _pieces(payloads)
         self.flush()
         number = self._count(level, len(payloads)) if again is None else again.number
+        session = None if again is None else again.session
         future: asyncio.Future[Receipt] = asyncio.get_running_loop().create_future()
         many = _Many(len(pieces), future)
-        for piece in pieces:
-            run = _Run(group, level, wait, number, None if again is None else again.session)
+        first = _Run(group, level, wait, number, session)
+        for index, piece in enumerate(pieces):
+            if self._waits and index:
+                await self._room_for_more(first, future)
+            if future.done():
+                break  # what has been sent is lost, so the rest would be too much
+            run = _Run(group, level, wait, number, session)
             run.bodies, run.many = piece, many
             number += len(piece)
             self._send(run)
-        return future
+        return await future
+
+    async def _room_for_more(self, first: _Run, future: asyncio.Future[Receipt]) -> None:
+        """Wait until the next piece can leave. If it never can, those before it have left all the same."""
+        try:
+            await self.room()
+        except NotSent as error:
+            first.waiters.append(future)
+            first.unknown(str(error), self.session)
 
     def _begin(self, group: str, level: Level, wait: Wait, again: MessageKey | None) -> _Run:
         """Close the run that is open, and open the next."""
