@@ -10,11 +10,12 @@ from msgspec.structs import replace
 
 from ordercast.core.ids import SiteId
 from ordercast.core.trace import TraceRecord
+from ordercast.records.traces import COUNTING
 from ordercast.simulator.chooser import Chooser
 from ordercast.simulator.scenario import from_table
 from ordercast.simulator.simulation import Simulation
 from ordercast.simulator.trace import SimulationRecorder
-from ordercast.verify.fuzz import aim
+from ordercast.verify.fuzz import aim, people
 from ordercast.verify.fuzz.campaign import chooser_of
 from ordercast.verify.fuzz.draw import Draw
 
@@ -29,7 +30,10 @@ class Kept:
         self.records.append(record)
 
     def write_bundle(self, first: TraceRecord, sizes: Sequence[int]) -> None:
-        raise AssertionError("simulations make bundles of one message")
+        for number, size in enumerate(sizes):
+            known = {name: value for name in COUNTING if (value := getattr(first, name)) is not None}
+            counts = {name: value + number for name, value in known.items()}
+            self.records.append(replace(first, size=size, **counts))
 
 
 def trace_of(table: dict[str, Any]) -> list[TraceRecord]:
@@ -52,6 +56,8 @@ def fuzz_trace(seed: int, chooser: Chooser | None = None) -> list[TraceRecord]:
     simulation.core = tuple(SiteId(site) for site in case.core)
     for each in case.waiting:
         aim.schedule(each, simulation)
+    for person in case.people:
+        people.schedule(person, simulation)
     simulation.run()
     return kept.records
 
