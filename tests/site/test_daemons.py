@@ -141,6 +141,26 @@ def test_commands_say_who_is_in_and_how_the_links_are(daemons: Daemons) -> None:
     assert daemons.command("members", site=LIS1).returncode == 0
 
 
+def test_the_ordering_is_changed_while_the_group_runs(daemons: Daemons) -> None:
+    daemons.command("send", "jobs", "one", site=LIS1)
+    changed = daemons.command("ordering", "token-site", "--option", f"site={LIS2}", site=POR1)
+    assert changed.returncode == 0, changed.stderr
+    daemons.command("send", "jobs", "two", site=POR1)
+    for name in NAMES:
+        assert payloads(daemons, name, 2) == ["one", "two"]
+        assert daemons.command("ordering", site=name).stdout.strip() == b"token-site"
+    wrong = daemons.command("ordering", "tokensite", site=LIS1)
+    assert (wrong.returncode, len(wrong.stderr.splitlines())) == (2, 1)
+
+
+def test_a_running_group_is_measured(daemons: Daemons) -> None:
+    for more in ([], ["--rate", "50"]):
+        done = daemons.command("bench", "--seconds", "0.5", "--json", *more, site=LIS1)
+        figures = json.loads(done.stdout)
+        assert figures["messages"] > 0
+        assert figures["delivered_ms_p50"] <= figures["delivered_ms_p99"]
+
+
 def test_figures_can_be_fetched(tmp_path: Path) -> None:
     (port,) = free_ports(1)
     running = Daemons(tmp_path, {LIS1: "lisbon"}, metrics={LIS1: f"127.0.0.1:{port}"})

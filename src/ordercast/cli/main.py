@@ -35,6 +35,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "views": ("ordercast.cli.status:views", "Which sites are in, and what changes."),
     "send": ("ordercast.cli.talk:send", "Multicast to a group."),
     "tail": ("ordercast.cli.talk:tail", "Read a group's stream."),
+    "ordering": ("ordercast.cli.ordering", "By which protocol a group orders; change it on line."),
+    "bench": ("ordercast.cli.bench", "What a running group delivers, and after how long."),
     "keys": ("ordercast.cli.keys", "Make and renew the certificates by which sites know each other."),
     "explore": ("ordercast.cli.explore", "Run a small group through every interleaving there is."),
 }
