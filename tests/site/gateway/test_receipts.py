@@ -123,7 +123,9 @@ def test_nobody_is_told_of_a_participant_that_has_gone() -> None:
     connection.handle(Submit(1, "g", (b"a",), 0))
     connection.handle(Submit(2, "g", (b"b",), 1, wait=Wait.ORDERED))
     site.order_spoken()
+    connection.handle(Submit(3, "g", (b"c",), 2, wait=Wait.ORDERED))
     connection.end()
+    site.order_spoken()
     site.finalize()
     assert [done.request for done in port.of(Done)] == [2]
     assert site.gateway.pressure.outstanding_bytes == 0
