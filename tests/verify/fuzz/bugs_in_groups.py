@@ -72,7 +72,7 @@ def retract_leaves_one_entry() -> Patch:
 def participants_are_not_told_of_a_retraction() -> Patch:
     def broken(group: Group, position: int, out: Out) -> None:
         for entry in group.log.slice(position, group.log.length):
-            if isinstance(entry.content, Bundle) and group.is_mine(entry.content):
+            if isinstance(entry.content, Bundle) and alignment.is_mine(group, entry.content):
                 group.outstanding[entry.content.id] = entry.content
         group.log.truncate(position)
         out.deliver(group.me, Truncated(position))

@@ -26,7 +26,7 @@ from ordercast.core.deliveries import (
 from ordercast.core.effects import Out
 from ordercast.core.entries import Entry
 from ordercast.core.events import Now
-from ordercast.core.ids import SiteId
+from ordercast.core.ids import SiteId, incarnation_of
 from ordercast.core.messages import Bundle
 from ordercast.protocols.groups import view_changes
 from ordercast.protocols.groups.log import Base, Sessions, first_difference
@@ -121,10 +121,15 @@ def take_fetched(group: Group, out: Out, *, whole: bool = True) -> None:
     group.fetched.clear()
 
 
+def is_mine(group: Group, bundle: Bundle) -> bool:
+    """Whether a participant of this very life of the site has multicast the bundle."""
+    return bundle.origin == group.me and incarnation_of(bundle.id) == group.view.incarnation(group.me)
+
+
 def retract(group: Group, position: int, out: Out) -> None:
     """Take back what is tentative from a position on. Own bundles are outstanding again."""
     for entry in group.log.slice(position, group.log.length):
-        if isinstance(entry.content, Bundle) and group.is_mine(entry.content):
+        if isinstance(entry.content, Bundle) and is_mine(group, entry.content):
             group.outstanding[entry.content.id] = entry.content
     group.log.truncate(position)
     group.cautious = [entry for entry in group.cautious if entry.position < position]

@@ -44,7 +44,7 @@ from ordercast.core.events import (
     ViewClosed,
     ViewInstalled,
 )
-from ordercast.core.ids import MessageId, SiteId, incarnation_of
+from ordercast.core.ids import MessageId, SiteId
 from ordercast.core.layer import Waiting
 from ordercast.core.messages import Bundle, Level
 from ordercast.core.plans import Plan, changes_plan
@@ -278,10 +278,6 @@ class SiteGroup(Struct, Generic[Inner]):
         if self.ordering_runs and self.due is None:
             self.ordering.handle(event, now, OrderingOut(self, out))
 
-    def is_mine(self, bundle: Bundle) -> bool:
-        """Whether a participant of this very life of the site has multicast the bundle."""
-        return bundle.origin == self.me and incarnation_of(bundle.id) == self.view.incarnation(self.me)
-
     # --- delivery ---
 
     def on_unordered(self, sender: SiteId, bundle: Bundle, out: Out) -> None:
@@ -324,7 +320,7 @@ class SiteGroup(Struct, Generic[Inner]):
             self.outstanding.pop(content.id, None)
             admitted = self.log.admit(content)
             if admitted is None:
-                if self.is_mine(content):
+                if alignment.is_mine(self, content):
                     out.deliver(self.me, Repeated(content, self.log.length))
                 return
             content = admitted
