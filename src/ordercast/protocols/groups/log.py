@@ -89,11 +89,6 @@ class Roles(Struct, frozen=True, array_like=True):
         return Roles(lives, actives or tuple(staying[-1:] if self.actives else ()), self.plan)
 
 
-def is_control(content: Content) -> bool:
-    """Whether an entry can change roles or plan; most cannot."""
-    return changes_plan(content) if isinstance(content, Bundle) else True
-
-
 class Base(Struct, frozen=True, array_like=True):
     """The order up to where a log begins."""
 
@@ -149,7 +144,8 @@ class Log(Struct):
     def add(self, entry: Entry) -> None:
         """An entry as others have it. Sessions must be given anew."""
         self.entries.append(entry)
-        if is_control(entry.content):
+        content = entry.content
+        if not isinstance(content, Bundle) or (content.author is not None and changes_plan(content)):
             self.controls.append(entry)
 
     def finalize(self, below: int) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ordercast.core.effects import Note, Out
-from ordercast.core.entries import RoleChange
 from ordercast.core.events import TimerKey
 from ordercast.core.ids import SiteId
 from ordercast.core.messages import Bundle
@@ -20,13 +19,20 @@ if TYPE_CHECKING:
 class OrderingOut:
     """Wraps its messages, and takes what it delivers into the order, unless its plan is over."""
 
-    __slots__ = ("_build", "_group", "_out", "_plan")
+    __slots__ = ("_group", "_out", "_retired")
 
     def __init__(self, group: SiteGroup[Any], out: Out, retired: Retired | None = None) -> None:
         self._group = group
         self._out = out
-        self._plan = group.plan.number if retired is None else retired.plan
-        self._build = group.build if retired is None else retired.build
+        self._retired = retired
+
+    @property
+    def _plan(self) -> int:
+        return self._group.plan.number if self._retired is None else self._retired.plan
+
+    @property
+    def _build(self) -> int:
+        return self._group.build if self._retired is None else self._retired.build
 
     def multicast(self, message: Any) -> None:
         self._out.multicast(Ordering(self._group.tell_length(), message, self._plan))
@@ -36,17 +42,11 @@ class OrderingOut:
 
     def deliver(self, sender: SiteId, message: Any) -> None:
         group = self._group
-        if self._build == group.build and group.due is None:
+        if self._retired is None and group.due is None:
             group.on_ordered(message, self._out)
-        else:
-            self._leave(message)
-
-    def _leave(self, content: Bundle | RoleChange) -> None:
-        """It is behind the change of the plan: nobody hears it now."""
-        if isinstance(content, Bundle):
-            for retired in self._group.retired:
-                if retired.build == self._build:
-                    retired.left.append(content)
+        elif isinstance(message, Bundle):  # behind the change of the plan: nobody hears it now
+            retired = self._retired or group.retired[-1]
+            retired.left.append(message)
 
     def install(self, view: View) -> None:
         """The group tells of views itself."""

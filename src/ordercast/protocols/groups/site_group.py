@@ -328,7 +328,7 @@ class SiteGroup(Struct, Generic[Inner]):
         out.deliver(self.me, Logged(entry))
         self.show(entry, out)
         self.arm_telling(out)
-        if isinstance(content, Bundle) and changes_plan(content):
+        if isinstance(content, Bundle) and content.author is not None and changes_plan(content):
             plans.come_up(self, self.log.roles.plan)
 
     def show(self, entry: Entry, out: Out) -> None:
@@ -354,7 +354,7 @@ class SiteGroup(Struct, Generic[Inner]):
         match entry.content:
             case Bundle() as bundle:
                 out.deliver(bundle.origin, Delivered(bundle, entry.position, entry.end <= self.log.final))
-                if changes_plan(bundle):
+                if bundle.author is not None and changes_plan(bundle):
                     out.deliver(self.me, OrderingChanged(Plan().after(bundle).change, entry.position))
             case View() as view:
                 out.deliver(self.me, ViewChanged(view, entry.position))

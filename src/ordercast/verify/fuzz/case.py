@@ -156,8 +156,21 @@ def _run(simulation: Simulation, checker: GroupChecker, case: Case) -> str | Non
         return checker.violations[0]
     failure = _convergence(simulation, case)
     if failure is None and not is_rightly_blocked(simulation):
-        failure = checker.missing(simulation.core, simulation.lives())
+        failure = checker.missing(simulation.core, simulation.lives()) or _left_out(simulation)
     return failure
+
+
+def _left_out(simulation: Simulation) -> str | None:
+    """After convergence whoever is connected to a site of the core is in all the groups that it wants to be in."""
+    for site in group_sites(simulation):
+        if site.crashed or site.id not in simulation.core:
+            continue
+        for session, groups in site.participants.wanted.items():
+            for group in groups:
+                if not site.participants.told.has(group, session):
+                    name = simulation.topology.names[site.id]
+                    return f"participants: session {session} is connected to {name}, and is no member of {group}"
+    return None
 
 
 def is_rightly_blocked(simulation: Simulation) -> bool:
