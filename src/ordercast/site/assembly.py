@@ -16,13 +16,16 @@ from ordercast.site.storage.recovery import RecoveredLog
 LOSSY_STREAMS = Carrier(repairs=True, frame_bytes_max=STREAMS.frame_bytes_max)
 """For an emulated network that loses."""
 
+RETAINED_POSITIONS = 2_000
+"""So much of the final order stays in memory for members that come back; what is older they get from the log."""
+
 UNKNOWN_GAP_US = 1e9
 """As long as nothing is known of the rates, protocols with fixed roles take all sites for equally slow."""
 
 
 def stack_for(cluster: Cluster, me: SiteId, recovered: RecoveredLog, now_us: int) -> Stack:
     """All layers of a life that begins now."""
-    left = Recovered(recovered.saved, recovered.entries, recovered.final)
+    left = Recovered(recovered.saved, recovered.entries, recovered.final, RETAINED_POSITIONS)
     configured = configured_for(cluster, cluster.group, me)
     life = Life(me, cluster.sites, recovered.incarnation, now_us, left, configured)
     lossy = any(table.loss for table in cluster.tables.emulate)

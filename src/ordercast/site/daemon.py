@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Any
 
-from ordercast.core.deliveries import Diverged, Entered, GroupBlocked, GroupLeft, Taken
+from ordercast.core.deliveries import Diverged, Entered, GroupBlocked, GroupLeft, HistoryWanted, Taken
 from ordercast.core.effects import Note
 from ordercast.core.events import Event, FromAbove, Started
 from ordercast.core.ids import SiteId
@@ -21,6 +21,7 @@ from ordercast.site.driver import Driver
 from ordercast.site.gateway.administration import SiteAdministration
 from ordercast.site.gateway.gateway import Gateway
 from ordercast.site.gateway.sockets import Door
+from ordercast.site.history import Historian
 from ordercast.site.journal import Journal
 from ordercast.site.keys.files import KeyFiles
 from ordercast.site.keys.security import SiteSecurity
@@ -68,6 +69,7 @@ class Site:
         self.alarms = 0
         """How often the final order differed from another site's."""
         self._network = network
+        self._historian: Historian
         self._clock: Clock
         self._security: SiteSecurity | None = None
         self._trace: TraceFiles | None = None
@@ -106,6 +108,7 @@ class Site:
         stack = stack_for(self.configuration, self.me, log.recovered, clock.now().monotonic_us)
         self.driver = Driver(stack, clock, self._make_links(clock), log, self)
         self.gateway = Gateway(self, log, SiteAdministration(self, self.on_leave), final=log.recovered.final)
+        self._historian = Historian(log, self.driver.handle, lambda reason: self.journal.warn("history", reason=reason))
         log.on_durable(lambda number: _hop(loop, self.driver.on_durable, number))
         log.on_state(lambda state, reason: _hop(loop, self._on_log_state, state, reason))
         self.driver.on_durable(log.durable)
@@ -188,6 +191,7 @@ class Site:
             self.gateway.close("the site ends")
         self.metrics.stop()
         self.driver.stop()
+        await self._historian.close()
         if self._network is not None:
             self._network.detach(self.me)
         if self.links is not None:
@@ -220,6 +224,8 @@ class Site:
             case GroupBlocked():
                 self.blocked = True
                 self.journal.warn("blocked", reason="too few members of the last view can be reached")
+            case HistoryWanted():
+                self._historian.answer(message)
             case GroupLeft():
                 self.left.set()
             case Diverged(position=position, site=site):
