@@ -115,10 +115,10 @@ def test_a_trace_is_switched_on_and_off(lis1: blocking.Site, cluster_file: Path)
 
 
 def test_where_no_site_is_no_thread_is_left(tmp_path: Path) -> None:
-    before = threading.active_count()
+    before = threading.enumerate()
     with pytest.raises(NotFit), blocking.connect(tmp_path / "nothing", name="x"):
         pass
-    assert threading.active_count() == before
+    assert not [thread for thread in threading.enumerate() if thread not in before]
 
 
 def test_what_is_raised_in_the_loop_is_raised_here() -> None:
