@@ -5,15 +5,19 @@ from __future__ import annotations
 import click
 
 from bench import client, detectors, durability, log, simulator, stack, wan
+from bench.live import command as live
+from bench.live import scenarios
 
 BENCHMARKS = {
     "client": client.command,
     "detectors": detectors.command,
     "durability": durability.command,
+    "live": live.command,
     "log": log.command,
     "simulator": simulator.command,
     "stack": stack.command,
     "wan": wan.command,
+    "wan-scenarios": scenarios.command,
 }
 
 

@@ -8,10 +8,11 @@ import subprocess
 import sys
 
 import pytest
+from tools.wan.bridge import joined
 from tools.wan.namespaces import RUN, check_sites, claim, clean, entered, held_numbers, make, why_unfit
 
 from ordercast.core.errors import WrongUse
-from tests import namespaces as plain
+from tests.namespaces import inodes
 from tests.source import ROOT
 
 LACKING = why_unfit()
@@ -61,9 +62,9 @@ os._exit(1)
 def test_what_a_crashed_owner_has_left_is_cleaned() -> None:
     done = subprocess.run([sys.executable, "-c", CRASH], cwd=ROOT, capture_output=True, text=True, check=False)
     number = int(done.stdout)
-    left = plain.inodes(number)
+    left = inodes(number)
     clean()
-    assert not left & plain.inodes(number)
+    assert not left & inodes(number)
     assert not (RUN / f"{number}.sock").exists() or number in held_numbers()
 
 
@@ -80,8 +81,8 @@ def test_so_many_sites_do_not_fit() -> None:
 
 
 def test_plain_namespaces_reach_each_other_and_vanish() -> None:
-    with plain.joined(["A", "B"]) as claimed:
-        made = plain.inodes(claimed.number)
+    with joined(["A", "B"]) as claimed:
+        made = inodes(claimed.number)
         assert len(made) == 3
         with entered(claimed.namespace("A")):
             listener = socket.create_server((claimed.address(0), 0))
@@ -93,4 +94,4 @@ def test_plain_namespaces_reach_each_other_and_vanish() -> None:
                 a.settimeout(30)
                 assert a.recv(10) == b"hello"
                 assert a.getpeername()[0] == claimed.address(1)
-    assert not made & plain.inodes(claimed.number)
+    assert not made & inodes(claimed.number)

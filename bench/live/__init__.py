@@ -1,0 +1,1 @@
+"""Live groups on this machine, every site and every client a process of its own."""

@@ -1,0 +1,90 @@
+"""Our own live groups beside Corosync and PySyncObj, on this machine and in one run.
+
+Throughput: every client multicasts as much as it can; counted is what the slowest member got per second. Latency: every
+client multicasts at a steady rate; measured from when a message was due until it was delivered to its sender, and to
+the last member. Deliveries are tentative, as Corosync's agreed ones are. That the order was the same everywhere, and
+nothing missing, is checked in every run.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Sequence
+
+import click
+
+from bench.live.measuring import Effort, Measurement, measure
+from bench.live.systems import PEERS, System, own_systems, peer_systems
+from bench.live.tables import print_tables
+from ordercast.protocols.ordering.catalogue import PROTOCOLS
+
+ORDERINGS = "token-site,rs-symmetric,adaptive"
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    try:
+        return tuple(int(part) for part in text.split(",") if part)
+    except ValueError:
+        raise click.UsageError(f"expected whole numbers with commas between, not {text!r}") from None
+
+
+def _names(text: str, known: Sequence[str], option: str) -> tuple[str, ...]:
+    names = tuple(part for part in text.split(",") if part)
+    for name in names:
+        if name not in known:
+            raise click.UsageError(f"{option}: expected some of {', '.join(known)}, not {name!r}")
+    return names
+
+
+@click.command("live")
+@click.option("--sites", default="3,5", help="Numbers of sites.", show_default=True)
+@click.option("--sizes", default="64,1024,16384", help="Bytes of a message, flat out.", show_default=True)
+@click.option("--rates", default="200,1000", help="Messages per second and site, paced.", show_default=True)
+@click.option("--paced-size", default=64, help="Bytes of a message, paced.", show_default=True)
+@click.option("--orderings", default=ORDERINGS, help="Our own protocols.", show_default=True)
+@click.option("--fsync", default="interval", help="Policies of our own ordered log.", show_default=True)
+@click.option("--tls", default="off,on", help="Our own links, without and with TLS.", show_default=True)
+@click.option("--peers", default=",".join(PEERS), help="Other systems; empty for none.", show_default=True)
+@click.option("--seconds", default=3.0, help="How long each run counts.", show_default=True)
+@click.option("--quick", is_flag=True, help="Half a second each, three sites, one of our protocols.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of tables.")
+def command(
+    sites: str,
+    sizes: str,
+    rates: str,
+    paced_size: int,
+    orderings: str,
+    fsync: str,
+    tls: str,
+    peers: str,
+    seconds: float,
+    quick: bool,
+    as_json: bool,
+) -> None:
+    """Messages per second and latency of live groups, beside Corosync and PySyncObj."""
+    effort = Effort(_numbers(sites), _numbers(sizes), _numbers(rates), paced_size, seconds)
+    chosen = _names(orderings, sorted(PROTOCOLS), "--orderings")
+    if quick:
+        effort, chosen = Effort((3,), effort.sizes, effort.rates[:1], paced_size, 0.5), chosen[:1]
+    policies = _names(fsync, ("always", "interval", "never"), "--fsync")
+    own = own_systems(chosen, policies, [each == "on" for each in _names(tls, ("off", "on"), "--tls")])
+    systems: list[System] = [*peer_systems(_names(peers, PEERS, "--peers"), _say), *own]
+    begin_s = time.monotonic()
+    measurements = measure(systems, effort, _say)
+    if as_json:
+        click.echo(json.dumps([each.as_json() for each in measurements], indent=2))
+    else:
+        print_tables(measurements)
+        click.echo(f"measured in {time.monotonic() - begin_s:.0f} s", err=True)
+    sys.exit(_exit_code(measurements))
+
+
+def _say(text: str) -> None:
+    click.echo(text, err=True)
+
+
+def _exit_code(measurements: Sequence[Measurement]) -> int:
+    """1 if a run of ours has failed, or a member saw another order than the others."""
+    return 1 if any(each.is_own and not each.is_good for each in measurements) else 0
