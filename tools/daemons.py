@@ -10,7 +10,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ordercast.site.keys import authority
 
@@ -30,34 +30,55 @@ def free_ports(count: int) -> list[int]:
     return ports
 
 
+class Host(NamedTuple):
+    """Where a site listens, and what its command line begins with to be there, as in a network namespace."""
+
+    address: str
+    inside: tuple[str, ...] = ()
+
+
 class Daemons:
     """The sites of one cluster on this machine."""
 
     def __init__(
-        self, directory: Path, sites: dict[str, str], tables: str = "", metrics: dict[str, str] | None = None
+        self,
+        directory: Path,
+        sites: dict[str, str],
+        tables: str = "",
+        metrics: dict[str, str] | None = None,
+        *,
+        hosts: dict[str, Host] | None = None,
+        tls: bool = True,
     ) -> None:
-        """The sites with their facilities; what else is in the cluster file; and where sites serve their figures."""
+        """The sites with their facilities; what else is in the cluster file; and where sites serve their figures.
+
+        Without `hosts` they listen on the loopback.
+        """
         self.directory = directory
         self.sites = sites
         self.names = names = tuple(sites)
         self.file = directory / "cluster.toml"
         self.ports = dict(zip(names, free_ports(len(names)), strict=True))
+        self._hosts = hosts or {}
+        self._tls = tls
         self.processes: dict[str, subprocess.Popen[bytes]] = {}
         self._tables = tables
         self._metrics = metrics or {}
-        files = authority.init(directory / "keys", "orders")
-        for name in names:
-            authority.issue(files, name)
+        if tls:
+            files = authority.init(directory / "keys", "orders")
+            for name in names:
+                authority.issue(files, name)
         self.write_file()
 
     def write_file(self) -> None:
         """The cluster file, with the ports as they are now."""
         sites = "".join(map(self._site_table, self.names))
-        security = '[security]\nkeys = "keys"\n'
+        security = "[security]\n" + ('keys = "keys"\n' if self._tls else "tls = false\n")
         self.file.write_text(f'cluster = "orders"\n{security}\n{sites}\n{self._tables}', encoding="utf-8")
 
     def _site_table(self, name: str) -> str:
-        lines = [f'name = "{name}"', f'facility = "{self.sites[name]}"', f'address = "127.0.0.1:{self.ports[name]}"']
+        address = self._hosts[name].address if self._hosts else f"127.0.0.1:{self.ports[name]}"
+        lines = [f'name = "{name}"', f'facility = "{self.sites[name]}"', f'address = "{address}"']
         if name in self._metrics:
             lines.append(f'metrics = "{self._metrics[name]}"')
         return "\n".join(["[[site]]", *lines, ""])
@@ -70,7 +91,8 @@ class Daemons:
         """Start sites, all of them if none is named."""
         for name in names or self.names:
             with (self.directory / f"{name}.log").open("ab") as log:
-                argv = [*ORDERCAST, "up", str(self.file), "--site", name]
+                inside = self._hosts[name].inside if self._hosts else ()
+                argv = [*inside, *ORDERCAST, "up", str(self.file), "--site", name]
                 self.processes[name] = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
 
     def send_signal(self, name: str, number: signal.Signals) -> None:

@@ -1,23 +1,30 @@
-"""A cluster of our own daemons: its file, its certificates, and a process for each site."""
+"""A cluster of our own daemons under load, with a client process at each site."""
 
 from __future__ import annotations
 
 import contextlib
 import json
-import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
+from tools.daemons import Daemons, Host
+
 from bench.peers.loads import Load, Outcome, processor_s, run
 from ordercast.core.errors import NotFit
-from ordercast.site.keys import authority
 
 PORT = 7400
 BEGIN_S = 30.0
+
+BUNDLE_BYTES = 16_384
+BUNDLE_MESSAGES_MAX = 250
+"""Flat out a client multicasts so much in one call ..."""
+
+WINDOW_BUNDLES = 16
+"""... and has so many such calls under way."""
 
 
 class Choice(NamedTuple):
@@ -27,106 +34,75 @@ class Choice(NamedTuple):
     fsync: str = "interval"
     tls: bool = False
     options: tuple[tuple[str, Any], ...] = ()
-    trace: bool = False
 
     def __str__(self) -> str:
         return f"{self.ordering}, fsync {self.fsync}, TLS {'on' if self.tls else 'off'}"
 
-
-class Host(NamedTuple):
-    """Where a site runs."""
-
-    name: str
-    address: str
-    facility: str = "default"
-    inside: tuple[str, ...] = ()
-    """What its command line begins with, to be in its namespace."""
+    @property
+    def tables(self) -> str:
+        """In the cluster file."""
+        options = "".join(f"{key} = {json.dumps(value)}\n" for key, value in self.options)
+        group = f'[group]\nordering = "{self.ordering}"\n[group.options]\n{options}'
+        return f'{group}[log]\nfsync = "{self.fsync}"\n'
 
 
 class LiveCluster:
     """Daemons that run."""
 
-    def __init__(self, directory: Path, hosts: Sequence[Host], daemons: Sequence[subprocess.Popen[bytes]]) -> None:
-        self.directory = directory
-        self.daemons = tuple(daemons)
-        self._hosts = hosts
+    def __init__(self, daemons: Daemons) -> None:
+        self._daemons = daemons
         self._groups = 0
 
-    def socket(self, name: str) -> Path:
-        """Of a site, for its participants."""
-        return self.directory / "run" / f"{name}.sock"
-
-    def run(self, load: Load, bundle: int = 1, window: int = 1) -> Outcome:
+    def run(self, load: Load) -> Outcome:
         """Put a load on it: a client at each site, in a group of their own."""
         self._groups += 1
         group = f"load-{self._groups}"
+        bundle = max(1, min(BUNDLE_BYTES // load.size_bytes, BUNDLE_MESSAGES_MAX))
+        own = (group, str(bundle), str(WINDOW_BUNDLES * bundle), str(load.spread))
 
         def command(member: int, arguments: Sequence[str]) -> list[str]:
-            own = (str(self.socket(self._hosts[member].name)), group, str(bundle), str(window), str(load.spread))
-            return [sys.executable, "-m", "bench.live.client", *own, *arguments]
+            socket = self._daemons.socket(self._daemons.names[member])
+            return [sys.executable, "-m", "bench.live.client", str(socket), *own, *arguments]
 
-        return run(load, command)
+        views = self._views()
+        outcome = run(load, command)
+        return outcome._replace(view_changes=self._views() - views)
 
-    def views(self) -> int:
-        """How many views some site has installed so far."""
-        return max(journal.read_text().count('"event": "view"') for journal in self.directory.glob("*.journal"))
+    def _views(self) -> int:
+        """How many some site has installed so far."""
+        return max(self._daemons.count(name, "view") for name in self._daemons.names)
 
-    def processor_s(self) -> float:
+    def processor_s(self) -> float | None:
         """Processor time that all daemons have taken so far."""
-        return sum(processor_s(daemon.pid) for daemon in self.daemons)
+        return sum(processor_s(process.pid) for process in self._daemons.processes.values())
 
 
 @contextlib.contextmanager
 def cluster(choice: Choice, hosts: Sequence[Host]) -> Iterator[LiveCluster]:
-    """Daemons for as long as the block lasts. What they write to their journal is lost unless one fails."""
+    """Daemons for as long as the block lasts."""
     with contextlib.ExitStack() as stack:
         directory = Path(stack.enter_context(TemporaryDirectory(prefix="ordercast-live-")))
-        file = directory / "cluster.toml"
-        file.write_text(_cluster_file(choice, hosts))
-        if choice.tls:
-            files = authority.init(directory / "keys", "bench")
-            for host in hosts:
-                authority.issue(files, host.name)
-        daemons = []
-        for host in hosts:
-            journal = stack.enter_context((directory / f"{host.name}.journal").open("wb"))
-            argv = [*host.inside, sys.executable, "-m", "ordercast", "up", str(file), "--site", host.name]
-            daemon = subprocess.Popen(argv, stderr=journal)
-            stack.callback(daemon.wait)
-            stack.callback(daemon.kill)
-            daemons.append(daemon)
-        group = LiveCluster(directory, hosts, daemons)
-        _await(lambda: all(group.socket(host.name).exists() for host in hosts), group)
-        yield group
+        names = [f"s{index}" for index in range(len(hosts))]
+        sites = dict.fromkeys(names, "here")
+        placed = dict(zip(names, hosts, strict=True))
+        daemons = Daemons(directory, sites, choice.tables, hosts=placed, tls=choice.tls)
+        stack.callback(daemons.close)
+        daemons.up()
+        _await_begin(daemons)
+        yield LiveCluster(daemons)
 
 
-def _cluster_file(choice: Choice, hosts: Sequence[Host]) -> str:
-    def table(name: str, values: dict[str, Any]) -> str:
-        return f"{name}\n" + "".join(f"{key} = {json.dumps(value)}\n" for key, value in values.items())
-
-    group: dict[str, Any] = {"ordering": choice.ordering}
-    security = {"keys": "keys"} if choice.tls else {"tls": False}
-    parts = [
-        table("", {"cluster": "bench", "trace": choice.trace}),
-        table("[security]", security),
-        table("[group]", group),
-        table("[group.options]", dict(choice.options)),
-        table("[log]", {"fsync": choice.fsync}),
-    ]
-    for host in hosts:
-        parts.append(table("[[site]]", {"name": host.name, "address": host.address, "facility": host.facility}))
-    return "\n".join(parts)
-
-
-def _await(done: Callable[[], bool], group: LiveCluster) -> None:
+def _await_begin(daemons: Daemons) -> None:
+    """Until all can be called, and are in one view."""
     until_s = time.monotonic() + BEGIN_S
-    while not done():
-        if any(daemon.poll() is not None for daemon in group.daemons) or time.monotonic() > until_s:
-            raise NotFit(f"the daemons do not begin: {_last_words(group.directory)}")
-        time.sleep(0.05)
+    while not all(_is_ready(daemons, name) for name in daemons.names):
+        ended = any(process.poll() is not None for process in daemons.processes.values())
+        if ended or time.monotonic() > until_s:
+            last_words = [json.dumps(daemons.journal(name)[-1:]) for name in daemons.names]
+            raise NotFit(f"the daemons do not begin: {' '.join(last_words)}")
+        time.sleep(0.1)
 
 
-def _last_words(directory: Path) -> str:
-    lines = [line for journal in sorted(directory.glob("*.journal")) for line in journal.read_text().splitlines()[-1:]]
-    return "; ".join(lines) or "they say nothing"
-
+def _is_ready(daemons: Daemons, name: str) -> bool:
+    views = [line for line in daemons.journal(name) if line["event"] == "view"]
+    return daemons.socket(name).exists() and bool(views) and len(views[-1]["members"]) == len(daemons.names)

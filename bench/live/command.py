@@ -15,27 +15,13 @@ from collections.abc import Sequence
 
 import click
 
+from bench.live.choices import names, numbers
 from bench.live.measuring import Effort, Measurement, measure
 from bench.live.systems import PEERS, System, own_systems, peer_systems
 from bench.live.tables import print_tables
 from ordercast.protocols.ordering.catalogue import PROTOCOLS
 
 ORDERINGS = "token-site,rs-symmetric,adaptive"
-
-
-def _numbers(text: str) -> tuple[int, ...]:
-    try:
-        return tuple(int(part) for part in text.split(",") if part)
-    except ValueError:
-        raise click.UsageError(f"expected whole numbers with commas between, not {text!r}") from None
-
-
-def _names(text: str, known: Sequence[str], option: str) -> tuple[str, ...]:
-    names = tuple(part for part in text.split(",") if part)
-    for name in names:
-        if name not in known:
-            raise click.UsageError(f"{option}: expected some of {', '.join(known)}, not {name!r}")
-    return names
 
 
 @click.command("live")
@@ -64,13 +50,15 @@ def command(
     as_json: bool,
 ) -> None:
     """Messages per second and latency of live groups, beside Corosync and PySyncObj."""
-    effort = Effort(_numbers(sites), _numbers(sizes), _numbers(rates), paced_size, seconds)
-    chosen = _names(orderings, sorted(PROTOCOLS), "--orderings")
+    effort = Effort(
+        numbers(sites, "--sites"), numbers(sizes, "--sizes"), numbers(rates, "--rates"), paced_size, seconds
+    )
+    chosen = names(orderings, sorted(PROTOCOLS), "--orderings")
     if quick:
         effort, chosen = Effort((3,), effort.sizes, effort.rates[:1], paced_size, 0.5), chosen[:1]
-    policies = _names(fsync, ("always", "interval", "never"), "--fsync")
-    own = own_systems(chosen, policies, [each == "on" for each in _names(tls, ("off", "on"), "--tls")])
-    systems: list[System] = [*peer_systems(_names(peers, PEERS, "--peers"), _say), *own]
+    policies = names(fsync, ("always", "interval", "never"), "--fsync")
+    own = own_systems(chosen, policies, [each == "on" for each in names(tls, ("off", "on"), "--tls")])
+    systems: list[System] = [*peer_systems(names(peers, PEERS, "--peers"), _say), *own]
     begin_s = time.monotonic()
     measurements = measure(systems, effort, _say)
     if as_json:

@@ -59,6 +59,8 @@ class Measurement(NamedTuple):
         if outcome.latency_ms is not None:
             own_p50, own_p99, last_p50, last_p99, _ = outcome.latency_ms
             figures = f"own {own_p50:.2f}/{own_p99:.2f} ms, last {last_p50:.2f}/{last_p99:.2f} ms"
+        if outcome.view_changes:
+            figures += f", {outcome.view_changes} view changes"
         return figures if outcome.same_order else f"{figures}, ORDER DIFFERS"
 
     def as_json(self) -> dict[str, Any]:
@@ -74,6 +76,7 @@ class Measurement(NamedTuple):
             "delivered_per_s": None if outcome is None else outcome.delivered_per_s,
             "same_order": None if outcome is None else outcome.same_order,
             "latency_ms": latency,
+            "view_changes": None if outcome is None else outcome.view_changes,
             "failure": self.failure,
             "daemons_processor": self.processor,
             "load_average": self.load_average,

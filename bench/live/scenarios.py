@@ -18,16 +18,21 @@ from typing import Any, NamedTuple
 import click
 from msgspec import UNSET
 from msgspec.structs import replace
+from tools.daemons import Host
 from tools.wan.emulation import Wan
 
-from bench.live.cluster import PORT, Choice, Host, cluster
+from bench.live.choices import names
+from bench.live.cluster import PORT, Choice, cluster
+from bench.live.tables import DISTURBED
 from bench.peers.loads import Load, Outcome
 from ordercast.core.errors import NotFit, WrongUse
+from ordercast.protocols.ordering.catalogue import PROTOCOLS
 from ordercast.simulator.scenario import Scenario, load
 from ordercast.verify.run import run
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "nine-scenarios"
-PROTOCOLS = ("token-site", "rs-symmetric", "dynamic-hybrid")
+NUMBERS = tuple("123456789")
+COMPARED = "token-site,rs-symmetric,dynamic-hybrid"
 SPREAD = 0.02
 """Of the gaps of quasi-periodic sources."""
 
@@ -46,6 +51,8 @@ class Comparison(NamedTuple):
     limit: float
     same_order: bool
     failure: str
+    view_changes: int
+    """In the midst of it: what it has measured is then something else."""
     load_average: float
 
     @property
@@ -108,8 +115,7 @@ def run_live(scenario: Scenario) -> Outcome:
     size_bytes = scenario.traffic[0].size_bytes
     with Wan(topology) as wan:
         hosts = [
-            Host(f"s{index}", f"{wan.address(name)}:{PORT}", inside=("ip", "netns", "exec", wan.namespace(name)))
-            for index, name in enumerate(topology.names)
+            Host(f"{wan.address(name)}:{PORT}", ("ip", "netns", "exec", wan.namespace(name))) for name in topology.names
         ]
         options = {key: f"s{topology.site(name)}" for key, name in protocol.options.items()}
         choice = Choice(protocol.name, options=tuple(options.items()))
@@ -128,15 +134,15 @@ def compare(file: Path, protocol: str, seconds: float, warmup_s: float) -> Compa
     try:
         outcome = run_live(scenario)
     except NotFit as error:
-        return Comparison(file.stem, protocol, None, predicted, limit, False, str(error), load_average)
+        return Comparison(file.stem, protocol, None, predicted, limit, False, str(error), 0, load_average)
     assert outcome.latency_ms is not None
-    live = outcome.latency_ms.last_mean
-    return Comparison(file.stem, protocol, live, predicted, limit, outcome.same_order, "", load_average)
+    live, changes = outcome.latency_ms.last_mean, outcome.view_changes
+    return Comparison(file.stem, protocol, live, predicted, limit, outcome.same_order, "", changes, load_average)
 
 
 @click.command("wan-scenarios")
-@click.option("--scenarios", default="1,2,3,4,5,6,7,8,9", help="Which of the nine.", show_default=True)
-@click.option("--protocols", default=",".join(PROTOCOLS), help="Which protocols.", show_default=True)
+@click.option("--scenarios", default=",".join(NUMBERS), help="Which of the nine.", show_default=True)
+@click.option("--protocols", default=COMPARED, help="Which protocols.", show_default=True)
 @click.option("--seconds", default=20.0, help="How long each run counts.", show_default=True)
 @click.option("--warmup", "warmup_s", default=12.0, help="How long it runs before that.", show_default=True)
 @click.option("--quick", is_flag=True, help="Scenarios 1, 5 and 9, for ten seconds each.")
@@ -145,11 +151,12 @@ def command(scenarios: str, protocols: str, seconds: float, warmup_s: float, qui
     """Live groups over an emulated WAN, beside the simulator's prediction and the limit."""
     if quick:
         scenarios, seconds = "1,5,9", 10.0
-    files = [EXAMPLES / f"scenario-{number}.toml" for number in scenarios.split(",")]
+    files = [EXAMPLES / f"scenario-{number}.toml" for number in names(scenarios, NUMBERS, "--scenarios")]
+    chosen = names(protocols, sorted(PROTOCOLS), "--protocols")
     begin_s = time.monotonic()
     comparisons = []
     try:
-        for protocol in protocols.split(","):
+        for protocol in chosen:
             for file in files:
                 comparisons.append(compare(file, protocol, seconds, warmup_s))
                 click.echo(_shown(comparisons[-1]), err=True)
@@ -173,6 +180,7 @@ def _shown(comparison: Comparison) -> str:
     if comparison.live is None:
         return f"{what}: {comparison.failure}"
     order = "" if comparison.same_order else ", ORDER DIFFERS"
+    order += f", {comparison.view_changes} view changes" if comparison.view_changes else ""
     figures = f"live {comparison.live:.1f} ms, predicted {comparison.predicted:.1f} ms"
     return f"{what}: {figures}, limit {comparison.limit:.1f} ms{order} (load average {comparison.load_average:.1f})"
 
@@ -194,6 +202,8 @@ def _print_table(comparisons: Sequence[Comparison]) -> None:
     console.print(table)
     near = sum(each.ratio is not None and abs(each.ratio - 1) <= NEAR for each in comparisons)
     console.print(f"{near} of {len(comparisons)} within {NEAR:.0%} of the prediction, the target")
+    if any(each.view_changes for each in comparisons):
+        console.print(f"{DISTURBED}the view changed meanwhile")
     loads = [each.load_average for each in comparisons]
     console.print(f"load average of the machine during this: {min(loads):.1f} to {max(loads):.1f}")
 
@@ -203,4 +213,5 @@ def _cell(comparison: Comparison) -> str:
         return "failed"
     if not comparison.same_order:
         return "order differs"
-    return f"{comparison.live:.1f} / {comparison.predicted:.1f} = {comparison.ratio:.3f}"
+    mark = DISTURBED if comparison.view_changes else ""
+    return f"{mark}{comparison.live:.1f} / {comparison.predicted:.1f} = {comparison.ratio:.3f}"

@@ -3,34 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
-from typing import NamedTuple, Protocol
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import NamedTuple
 
+from tools.daemons import Host, free_ports
 from tools.wan.bridge import joined
 from tools.wan.namespaces import why_unfit
 
-from bench.live.cluster import PORT, Choice, Host, cluster
+from bench.live.cluster import PORT, Choice, cluster
 from bench.peers import corosync, syncobj
-from bench.peers.loads import Load, Outcome
+from bench.peers.loads import Running
 
 PEERS = ("corosync", "pysyncobj")
-
-BUNDLE_BYTES = 16_384
-BUNDLE_MESSAGES_MAX = 250
-"""Flat out a client of ours multicasts so much in one call ..."""
-
-WINDOW_BUNDLES = 16
-"""... and has so many such calls under way."""
-
-
-class Running(Protocol):
-    """A group of a system."""
-
-    def run(self, load: Load) -> Outcome:
-        """Put a load on it."""
-
-    def processor_s(self) -> float | None:
-        """Processor time that its daemons have taken so far, if it has some."""
 
 
 class System(NamedTuple):
@@ -55,36 +39,22 @@ def _beginner(choice: Choice) -> Callable[[int], AbstractContextManager[Running]
     return lambda members: _own(choice, members)
 
 
-class _Own:
-    """Daemons and clients of ours."""
-
-    def __init__(self, choice: Choice, hosts: Sequence[Host], stack: ExitStack) -> None:
-        self._group = stack.enter_context(cluster(choice, hosts))
-
-    def run(self, load: Load) -> Outcome:
-        bundle = max(1, min(BUNDLE_BYTES // load.size_bytes, BUNDLE_MESSAGES_MAX))
-        return self._group.run(load, bundle, WINDOW_BUNDLES * bundle)
-
-    def processor_s(self) -> float | None:
-        return self._group.processor_s()
-
-
 @contextmanager
 def _own(choice: Choice, members: int) -> Iterator[Running]:
-    with ExitStack() as stack:
-        yield _Own(choice, stack.enter_context(hosts(members)), stack)
+    with hosts(members) as places, cluster(choice, places) as running:
+        yield running
 
 
 @contextmanager
 def hosts(members: int) -> Iterator[list[Host]]:
     """A namespace for each on one bridge, as the peers have; without the right to make some, ports of this host."""
-    names = [f"s{member}" for member in range(members)]
     if why_unfit() is not None:
-        yield [Host(name, f"127.0.0.1:{PORT + member}") for member, name in enumerate(names)]
+        yield [Host(f"127.0.0.1:{port}") for port in free_ports(members)]
         return
+    names = [f"s{member}" for member in range(members)]
     with joined(names) as claimed:
         yield [
-            Host(name, f"{claimed.address(member)}:{PORT}", inside=("ip", "netns", "exec", claimed.namespace(name)))
+            Host(f"{claimed.address(member)}:{PORT}", ("ip", "netns", "exec", claimed.namespace(name)))
             for member, name in enumerate(names)
         ]
 

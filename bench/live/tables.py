@@ -16,7 +16,8 @@ TABLE_WIDTH = 160
 BASELINE = "crypto off"
 """Ratios are to the peer of this name's end."""
 
-LARGE_BYTES = 16_384
+DISTURBED = "† "
+"""Before what was measured while the view changed."""
 
 
 def print_tables(measurements: Sequence[Measurement]) -> None:
@@ -28,13 +29,15 @@ def print_tables(measurements: Sequence[Measurement]) -> None:
             rows = [each for each in of_members if bool(each.load.rate) == paced]
             if rows:
                 console.print(_table(rows, members, paced=paced))
+    if any(each.outcome is not None and each.outcome.view_changes for each in measurements):
+        console.print(f"{DISTURBED}the view changed meanwhile, as when a process is not let run for too long")
     loads = [each.load_average for each in measurements]
     console.print(f"load average of the machine during this: {min(loads):.1f} to {max(loads):.1f}")
     console.print("targets beside Corosync: messages per second ≥ 1 × at 64 B and 1 KiB, ≥ 4 × at 16 KiB; p50 ≤ 3 ×")
 
 
 def _table(rows: Sequence[Measurement], members: int, *, paced: bool) -> Table:
-    title = f"{members} sites, delivered per second at the slowest member, flat out (× Corosync)"
+    title = f"{members} sites, delivered per second at the slowest member (× Corosync)"
     if paced:
         title = f"{members} sites, paced: ms until own / last delivery, p50 (× Corosync) and p99"
     loads = list(dict.fromkeys(each.load for each in rows))
@@ -60,15 +63,14 @@ def _cell(rows: Sequence[Measurement], system: str, load: Load) -> str:
     if not found.outcome.same_order:
         return "order differs"
     beside = baseline.outcome if baseline is not None and baseline is not found else None
-    latency = found.outcome.latency_ms
+    latency, mark = found.outcome.latency_ms, DISTURBED if found.outcome.view_changes else ""
     if latency is None:
-        return (
-            f"{found.outcome.slowest_per_s:,.0f}{_ratio(found.outcome.slowest_per_s, beside and beside.slowest_per_s)}"
-        )
+        per_s = found.outcome.slowest_per_s
+        return f"{mark}{per_s:,.0f}{_ratio(per_s, beside and beside.slowest_per_s)}"
     other = None if beside is None else beside.latency_ms
     own = f"{latency.own_p50:.2f}{_ratio(latency.own_p50, other and other.own_p50)}"
     last = f"{latency.last_p50:.2f}{_ratio(latency.last_p50, other and other.last_p50)}"
-    return f"{own} / {last}, p99 {latency.own_p99:.1f} / {latency.last_p99:.1f}"
+    return f"{mark}{own} / {last}, p99 {latency.own_p99:.1f} / {latency.last_p99:.1f}"
 
 
 def _ratio(value: float, beside: float | None) -> str:

@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from struct import Struct as Layout
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import msgspec
 
@@ -92,11 +92,23 @@ class Outcome(NamedTuple):
     """Whether all messages came up at every member, and in the same order."""
     latency_ms: Latency | None
     """Of a paced load."""
+    view_changes: int = 0
+    """In the midst of it, as far as that is known: what it has measured is then something else."""
 
     @property
     def slowest_per_s(self) -> float:
         """Delivered everywhere."""
         return min(self.delivered_per_s)
+
+
+class Running(Protocol):
+    """A group of a system."""
+
+    def run(self, load: Load) -> Outcome:
+        """Put a load on it."""
+
+    def processor_s(self) -> float | None:
+        """Processor time that its daemons have taken so far, if it has some."""
 
 
 Command = Callable[[int, Sequence[str]], list[str]]
