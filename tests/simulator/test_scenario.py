@@ -14,6 +14,7 @@ from ordercast.planning.topology import Delays, Lan, Wan
 from ordercast.protocols.ordering.catalogue import PROTOCOLS
 from ordercast.simulator.fault_checks import ALWAYS, FAULT_KEYS
 from ordercast.simulator.scenario import (
+    Change,
     Fault,
     ProtocolChoice,
     Scenario,
@@ -143,9 +144,9 @@ def test_every_snippet_of_the_document_is_valid(block: str) -> None:
     assert from_table(whole).site_names()
 
 
-@pytest.mark.parametrize("kind", [Scenario, ProtocolChoice, Lan, Wan, Delays, Traffic, Fault, RunResult])
+@pytest.mark.parametrize("kind", [Scenario, ProtocolChoice, Lan, Wan, Delays, Traffic, Fault, Change, RunResult])
 def test_the_document_names_every_key(kind: type[msgspec.Struct]) -> None:
-    tables = {"protocol", "delays", "lan", "wan", "traffic", "fault"}
+    tables = {"protocol", "delays", "lan", "wan", "traffic", "fault", "change"}
     for name in kind.__struct_fields__:
         shown = f"[{name}]" if kind is Scenario and name in tables else f"`{name}`"
         assert shown in DOCUMENT, f"{kind.__name__}.{name} is not described"
