@@ -19,12 +19,13 @@ from ordercast.core.errors import NotFit
 PORT = 7400
 BEGIN_S = 30.0
 
-BUNDLE_BYTES = 16_384
+BUNDLE_BYTES = 32 << 10
 BUNDLE_MESSAGES_MAX = 250
 """Flat out a client multicasts so much in one call ..."""
 
-WINDOW_BUNDLES = 16
-"""... and has so many such calls under way."""
+WINDOW_BYTES = 4 << 20
+WINDOW_MESSAGES_MAX = 8000
+"""... and has so much under way."""
 
 
 class Choice(NamedTuple):
@@ -58,7 +59,8 @@ class LiveCluster:
         self._groups += 1
         group = f"load-{self._groups}"
         bundle = max(1, min(BUNDLE_BYTES // load.size_bytes, BUNDLE_MESSAGES_MAX))
-        own = (group, str(bundle), str(WINDOW_BUNDLES * bundle), str(load.spread))
+        window = min(WINDOW_BYTES // load.size_bytes, WINDOW_MESSAGES_MAX)
+        own = (group, str(bundle), str(window), str(load.spread))
 
         def command(member: int, arguments: Sequence[str]) -> list[str]:
             socket = self._daemons.socket(self._daemons.names[member])
