@@ -50,8 +50,8 @@ class SystemClock:
 class _Timer:
     """Goes off when its time has come; after what has arrived meanwhile, if the whole loop was held up.
 
-    A loop calls what is due before it reads from its connections. A process that was not let run for a while would
-    take the silence of that time for that of the other sites, and suspect them all.
+    uvloop calls what is due before it reads on. A process that was not let run for a while in the midst of its reading
+    would take the silence of that time for that of the other sites, and suspect them all.
     """
 
     __slots__ = ("_callback", "_due_ns", "_handle", "_loop")
