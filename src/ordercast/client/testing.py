@@ -19,6 +19,9 @@ from ordercast.site.gateway.gateway import Gateway
 from ordercast.site.journal import Silent
 from ordercast.site.transport.memory import MemoryNetwork
 
+SUSPICION_MS = 400.0
+"""Tests do not want to wait longer than they must."""
+
 FIRST_PORT = 7400
 """Nobody listens there: the file of a cluster needs addresses."""
 
@@ -48,7 +51,12 @@ class LocalGroup:
         self._table = {
             "cluster": "local",
             "security": {"tls": False},
-            "group": {"ordering": ordering, "resilience": resilience, "options": options or {}},
+            "group": {
+                "ordering": ordering,
+                "resilience": resilience,
+                "suspicion_ms": SUSPICION_MS,
+                "options": options or {},
+            },
             "log": {"fsync": "never"},
             "trace": {"enabled": traced},
             "site": [

@@ -13,6 +13,7 @@ from ordercast.protocols.groups.building import Recovered, group_over, participa
 from ordercast.protocols.groups.site_group import SiteGroup
 from ordercast.protocols.links.codec import codec_for
 from ordercast.protocols.links.reliable import Reliable
+from ordercast.protocols.membership.suspector import PATIENCE_US
 from ordercast.protocols.membership.view_synchrony import ViewSynchrony
 from ordercast.protocols.ordering.setup import Configured
 
@@ -35,6 +36,8 @@ class Life(Struct, frozen=True):
     """What earlier lives have left."""
     ordering: Configured | None = None
     """What ordering protocols are built from, for groups that change theirs while they run."""
+    patience_us: int = PATIENCE_US
+    """So much silence of another site says nothing."""
 
 
 class Carrier(Struct, frozen=True):
@@ -65,6 +68,6 @@ def upper_layers(ordering: Layer, life: Life, resilience: int) -> Stack:
 
 def _group_and_views(ordering: Layer, life: Life, resilience: int) -> tuple[SiteGroup[Any], ViewSynchrony[Any]]:
     acceptor = life.recovered.saved.get("acceptor")
-    views = ViewSynchrony.start(life.me, life.incarnation, life.configured, life.started_us, acceptor)
+    views = ViewSynchrony.start(life.me, life.incarnation, life.configured, life.started_us, acceptor, life.patience_us)
     aligned = views.acceptor.aligned
     return group_over(ordering, life.me, resilience, aligned, life.recovered, life.ordering), views

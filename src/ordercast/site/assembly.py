@@ -27,7 +27,8 @@ def stack_for(cluster: Cluster, me: SiteId, recovered: RecoveredLog, now_us: int
     """All layers of a life that begins now."""
     left = Recovered(recovered.saved, recovered.entries, recovered.final, RETAINED_POSITIONS)
     configured = configured_for(cluster, cluster.group, me)
-    life = Life(me, cluster.sites, recovered.incarnation, now_us, left, configured)
+    patience_us = round(cluster.group.suspicion_ms * 1000)
+    life = Life(me, cluster.sites, recovered.incarnation, now_us, left, configured, patience_us)
     lossy = any(table.loss for table in cluster.tables.emulate)
     ordering = PROTOCOLS[configured.protocol].build(configured.setup)
     return full_stack(ordering, life, cluster.group.resilience, LOSSY_STREAMS if lossy else STREAMS)

@@ -12,6 +12,7 @@ from ordercast.core.errors import WrongUse
 from ordercast.core.ids import SITES_MAX, SiteId
 from ordercast.core.mistakes import Mistake, join, require_distinct, require_number, shown, unknown
 from ordercast.core.shape import shape
+from ordercast.protocols.membership.suspector import PATIENCE_US
 from ordercast.protocols.ordering.options import check_options, check_protocol_name
 from ordercast.site.keys.names import is_label
 from ordercast.site.transport.outgoing import Address
@@ -33,6 +34,8 @@ class GroupTable(Struct, forbid_unknown_fields=True):
     resilience: int = 1
     partition: Literal["primary"] = "primary"
     tickets: Literal["flush", "piggyback"] = "flush"
+    suspicion_ms: float = 1000.0
+    """So much silence of a site says nothing: on a busy machine a daemon may not get to run for a while."""
     options: dict[str, Any] = {}
 
 
@@ -210,6 +213,7 @@ def check_group(table: str, group: GroupTable, sites: list[str]) -> None:
     check_protocol_name(join(table, "ordering"), group.ordering)
     check_options(join(table, "options"), group.ordering, group.options, sites)
     require_number(join(table, "resilience"), group.resilience, least=0, most=SITES_MAX - 1)
+    require_number(join(table, "suspicion_ms"), group.suspicion_ms, least=PATIENCE_US / 1000)
 
 
 def _check_log(log: LogTable) -> None:

@@ -14,6 +14,9 @@ from ordercast.protocols.links.round_trip import RoundTrip
 HEARTBEAT_US = 100_000
 MISSED_HEARTBEATS = 4
 
+PATIENCE_US = MISSED_HEARTBEATS * HEARTBEAT_US
+"""So much silence says nothing, however steady the way. A host on a busy machine asks for more."""
+
 
 class Peer(Struct):
     """What is known of another site's liveness."""
@@ -26,10 +29,11 @@ class Peer(Struct):
     stamp_at_us: int = 0
     """When that came."""
     round_trip: RoundTrip = field(default_factory=RoundTrip)
+    patience_us: int = PATIENCE_US
 
     def timeout_us(self) -> int:
         """So much silence makes it suspected: how long the way is does not matter, only how much it varies."""
-        return MISSED_HEARTBEATS * HEARTBEAT_US + self.round_trip.variation_us()
+        return self.patience_us + self.round_trip.variation_us()
 
 
 class Suspector(Struct):
@@ -38,9 +42,9 @@ class Suspector(Struct):
     peers: dict[SiteId, Peer]
 
     @classmethod
-    def of(cls, others: tuple[SiteId, ...], now_us: int = 0) -> Suspector:
+    def of(cls, others: tuple[SiteId, ...], now_us: int = 0, patience_us: int = PATIENCE_US) -> Suspector:
         """Nobody has been heard yet."""
-        return cls({site: Peer(now_us) for site in others})
+        return cls({site: Peer(now_us, patience_us=patience_us) for site in others})
 
     def on_heard(self, site: SiteId, now_us: int) -> None:
         """Anything at all has come from the site."""

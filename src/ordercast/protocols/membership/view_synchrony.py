@@ -62,7 +62,7 @@ from ordercast.protocols.membership.messages import (
     Supply,
     Want,
 )
-from ordercast.protocols.membership.suspector import HEARTBEAT_US, Suspector
+from ordercast.protocols.membership.suspector import HEARTBEAT_US, PATIENCE_US, Suspector
 from ordercast.protocols.membership.traffic import Traffic
 
 Payload = TypeVar("Payload")
@@ -117,6 +117,7 @@ class ViewSynchrony(Struct, Generic[Payload]):
         configured: tuple[SiteId, ...],
         now_us: int,
         saved: bytes | None,
+        patience_us: int = PATIENCE_US,
     ) -> ViewSynchrony[Any]:
         """A site that comes up, for the first time or with what an earlier life has saved.
 
@@ -128,7 +129,8 @@ class ViewSynchrony(Struct, Generic[Payload]):
         else:
             acceptor = msgspec.msgpack.decode(saved, type=Acceptor)
         others = tuple(site for site in configured if site != me)
-        return cls(me, incarnation, configured, acceptor, Traffic.of(acceptor.view), Suspector.of(others, now_us))
+        suspector = Suspector.of(others, now_us, patience_us)
+        return cls(me, incarnation, configured, acceptor, Traffic.of(acceptor.view), suspector)
 
     def handle(self, event: Event, now: Now, out: Out) -> None:
         match event:
