@@ -25,11 +25,8 @@ from ordercast.core.deliveries import (
     GroupLeft,
     History,
     Logged,
-    OrderingChanged,
     Repeated,
-    RoleChanged,
     Snapshot,
-    ViewChanged,
 )
 from ordercast.core.effects import Out
 from ordercast.core.entries import Content, Entry, RoleChange
@@ -351,17 +348,7 @@ class SiteGroup(Struct, Generic[Inner]):
             self.deliver(entry, out)
 
     def deliver(self, entry: Entry, out: Out) -> None:
-        match entry.content:
-            case Bundle() as bundle:
-                out.deliver(bundle.origin, Delivered(bundle, entry.position, entry.end <= self.log.final))
-                if bundle.author is not None and changes_plan(bundle):
-                    out.deliver(self.me, OrderingChanged(Plan().after(bundle).change, entry.position))
-            case View() as view:
-                out.deliver(self.me, ViewChanged(view, entry.position))
-            case RoleChange() as change:
-                out.deliver(change.site, RoleChanged(change, entry.position))
-            case _:
-                assert_never(entry.content)
+        standing.deliver(self, entry, out)
 
     # --- finality ---
 
