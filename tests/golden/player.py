@@ -30,7 +30,7 @@ from ordercast.core.ids import MessageId, SiteId, origin_of, seq_of
 from ordercast.core.layer import Layer, Waiting
 from ordercast.core.messages import Bundle
 from ordercast.protocols.ordering.catalogue import PROTOCOLS
-from ordercast.protocols.ordering.configuration import going_site
+from ordercast.protocols.ordering.configuration import sender_of
 from ordercast.protocols.ordering.setup import Setup
 from ordercast.simulator.observer import Observer
 from ordercast.simulator.scenario import Scenario
@@ -180,7 +180,7 @@ class Player(Observer):
 
     def _message(self, id: MessageId) -> str:
         if id < 0:
-            return f"{self._names[going_site(id)]}'s switch"
+            return f"{self._names[sender_of(id)]}'s switch"
         return f"{self._names[origin_of(id)].lower()}{seq_of(id)}"
 
     def _show(self, value: Any, kind: Any = None) -> str:

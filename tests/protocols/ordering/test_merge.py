@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ordercast.core.ids import ORIGIN_SHIFT, MessageId, SiteId, Ticket
 from ordercast.core.layer import Waiting
+from ordercast.protocols.ordering.configuration import Going
 from ordercast.protocols.ordering.merge import Merge
 
 A, B, C = SiteId(0), SiteId(1), SiteId(2)
@@ -156,3 +157,38 @@ def test_what_has_no_ticket_yet() -> None:
     both.hold(MessageId(8), "x")
     both.add(Ticket(1), A, MessageId(8))
     assert both.without_ticket() == [MessageId(9)]
+
+
+# --- switches of role, whose ids are negative ---
+
+
+def test_a_switch_that_is_waited_for_is_called_one() -> None:
+    both = merge()
+    switch = Going(B, 2, active=False)
+    both.hold(switch.id, "B goes passive")
+    assert both.waiting_for() == Waiting("a ticket for switch 2 of", B)
+    both.add(Ticket(5), A, switch.id)
+    for issuer in (A, B):
+        both.raise_horizon(issuer, Ticket(5))
+    both.held.clear()
+    assert both.waiting_for() == Waiting("switch 2 (its ticket is here) of", B)
+
+
+def test_of_a_closed_view_a_switch_comes_after_what_its_sender_had_said_before() -> None:
+    """And keeps nothing back of what others have said, nor do their switches keep it back."""
+    both = merge()
+    both.put(Ticket(20), A, MessageId(X), "A's, ticket 20")
+    both.hold(Going(A, 0, active=False).id, "A goes passive", Ticket(10))
+    both.hold(Going(B, 0, active=True).id, "B goes active", Ticket(12))
+    both.hold(Going(B, 1, active=False).id, "B goes passive again", Ticket(12))
+    both.hold(Y, "B's, at 4", Ticket(4))
+    both.hold(Z, "C's, at 11", Ticket(11))
+    both.seal(())
+    assert both.close() == [
+        "B's, at 4",
+        "C's, at 11",
+        "B goes active",
+        "B goes passive again",
+        "A's, ticket 20",
+        "A goes passive",
+    ]

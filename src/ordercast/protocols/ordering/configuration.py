@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from ordercast.core.ids import ORIGIN_SHIFT, SEQ_BITS, MessageId, SiteId, Ticket
+from ordercast.core.ids import ORIGIN_SHIFT, SEQ_BITS, MessageId, SiteId, Ticket, seq_of
 from ordercast.core.messages import Bundle
 from ordercast.protocols.ordering.messages import Issued
 
@@ -35,9 +35,14 @@ class Going(Struct, frozen=True, array_like=True, tag=1, gc=False):
         return MessageId(~(self.site << SEQ_BITS | self.attempt))
 
 
-def going_site(id: MessageId) -> SiteId:
-    """Whose switch has this id."""
-    return SiteId(~id >> SEQ_BITS)
+def sender_of(id: MessageId) -> SiteId:
+    """Who has multicast the bundle or the switch with this id."""
+    return SiteId(id >> ORIGIN_SHIFT if id >= 0 else ~id >> SEQ_BITS)
+
+
+def described(id: MessageId) -> str:
+    """The bundle or the switch with this id, for people."""
+    return f"message {seq_of(id)}" if id >= 0 else f"switch {seq_of(MessageId(~id))}"
 
 
 Content = Bundle | Going
@@ -47,11 +52,9 @@ Content = Bundle | Going
 def place_among_senders(id: MessageId) -> tuple[int, bool, int]:
     """Sorts ids by sender and in the order in which it multicast them: a switch comes after what was sent before it.
 
-    (A site that is about to switch sends nothing until it has.)
+    (What a site sends while it switches has nobody to order it until the switch is delivered.)
     """
-    if id >= 0:
-        return id >> ORIGIN_SHIFT, False, id
-    return going_site(id), True, ~id
+    return sender_of(id), id < 0, max(id, ~id)
 
 
 class Envelope(Struct, frozen=True, array_like=True, tag="envelope", gc=False):

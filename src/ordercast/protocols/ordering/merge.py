@@ -17,8 +17,9 @@ from typing import Generic, TypeVar
 
 from msgspec import Struct
 
-from ordercast.core.ids import ORIGIN_SHIFT, MessageId, SiteId, Ticket, origin_of, seq_of
+from ordercast.core.ids import MessageId, SiteId, Ticket
 from ordercast.core.layer import Waiting
+from ordercast.protocols.ordering.configuration import described, place_among_senders, sender_of
 
 Entry = TypeVar("Entry")
 """What is ordered: bundles, and for some protocols control entries."""
@@ -149,12 +150,14 @@ class Merge(Struct, Generic[Entry]):
         and then answered. So what has no ticket goes where its ticket cannot have been beyond: to its sender's clock,
         after what it follows from that sender. Tickets whose entry is not here are void.
         """
-        keys = {id: (int(ticket), 0, int(issuer), int(id)) for ticket, issuer, id in self.tickets if id in self.held}
+        keys: dict[MessageId, tuple[int, int, int, int, int]]
+        keys = {id: (ticket, 0, issuer, 0, 0) for ticket, issuer, id in self.tickets if id in self.held}
         newest: dict[int, int] = {}
-        for id in sorted(self.held):
-            sender = id >> ORIGIN_SHIFT
+        for id in sorted(self.held, key=place_among_senders):
+            sender = sender_of(id)
             if id not in keys:
-                keys[id] = (max(self.clocks.get(id, NO_CLOCK), newest.get(sender, 0)), 1, sender, int(id))
+                clock = max(self.clocks.get(id, NO_CLOCK), newest.get(sender, 0))
+                keys[id] = (clock, 1, *place_among_senders(id))
             newest[sender] = keys[id][0]
         left = [self.held[id] for id in sorted(self.held, key=keys.__getitem__)]
         self.tickets.clear()
@@ -173,8 +176,8 @@ class Merge(Struct, Generic[Entry]):
             ticket, _, id = self.tickets[0]
             if self.tickets[0] > self.frontier:
                 return Waiting(f"a ticket above {ticket - 1} from", self.frontier[1])
-            return Waiting(f"message {seq_of(id)} (its ticket is here) of", origin_of(id))
+            return Waiting(f"{described(id)} (its ticket is here) of", sender_of(id))
         if self.held:
             id = min(self.held)
-            return Waiting(f"a ticket for message {seq_of(id)} of", origin_of(id))
+            return Waiting(f"a ticket for {described(id)} of", sender_of(id))
         return None
