@@ -167,6 +167,18 @@ def test_a_pause_that_a_crash_has_ended_does_not_end_one_of_the_next_life() -> N
     assert between(diary.of("multicast", 1), 6.5, 8)
 
 
+def test_a_site_that_is_down_is_not_paused_when_it_comes_up() -> None:
+    faults = (
+        Fault(kind="crash", at_s=1.5, sites=["B"]),
+        Fault(kind="pause", at_s=2, sites=["B"], for_s=1),
+        Fault(kind="recover", at_s=4, sites=["B"]),
+    )
+    choice = ProtocolChoice(name="symmetric", stack="full", tickets="flush")
+    diary = Diary()
+    Simulation(replace(scenario(fault=faults, duration_s=8.0), protocol=choice), (diary,)).run()
+    assert between(diary.of("multicast", 1), 4, 8)
+
+
 def test_a_partition_keeps_messages_from_the_other_side() -> None:
     diary = run(partition(2, "C"))
     late = {bundle.id for _, bundle in diary.of("multicast", 0) if _ > 2_000_000}
