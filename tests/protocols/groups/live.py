@@ -51,13 +51,15 @@ class LiveGroup:
         leaves: tuple[tuple[float, str], ...] = (),
         retained_positions: int = RETAINED_POSITIONS,
         hosts_keep_history: bool = False,
+        one_way_ms: list[list[float]] | None = None,
     ) -> None:
+        """`level` may be several, with spaces between. `one_way_ms`, delays between sites, replaces the LAN."""
         chosen = {"name": "token-site", "stack": "full", "tickets": "flush", **(protocol or {})}
         table = {
             "duration_s": duration_s,
             "protocol": chosen,
-            "lan": [{"name": "only", "sites": list(sites), "delay_ms": 5}],
-            "traffic": [{"sites": list(sites), "rate": rate, "level": level}],
+            **(_lan(sites) if one_way_ms is None else _delays(sites, one_way_ms)),
+            "traffic": [{"sites": list(sites), "rate": rate, "level": each} for each in level.split()],
             "fault": list(faults),
         }
         self.names = sites
@@ -119,6 +121,14 @@ class LiveGroup:
         """The messages that the site's participants have multicast."""
         site = self._id(name)
         return [id for at_s, id in self.diary.multicasts if origin_of(id) == site and from_s <= at_s < until_s]
+
+
+def _lan(sites: str) -> dict[str, Any]:
+    return {"lan": [{"name": "only", "sites": list(sites), "delay_ms": 5}]}
+
+
+def _delays(sites: str, one_way_ms: list[list[float]]) -> dict[str, Any]:
+    return {"delays": {"sites": list(sites), "one_way_ms": one_way_ms, "distribution": "constant"}}
 
 
 def crash(at_s: float, *names: str) -> Fault:

@@ -11,7 +11,7 @@ from ordercast.core.entries import Entry
 from ordercast.core.events import Now
 from ordercast.core.messages import Bundle
 from ordercast.core.views import View
-from ordercast.protocols.groups import alignment
+from ordercast.protocols.groups import alignment, showing
 from ordercast.protocols.groups.causal import Causal
 from ordercast.protocols.groups.finality import Finality
 from ordercast.protocols.groups.log import Base, Log, Sessions
@@ -53,10 +53,10 @@ def safe_with_as_many_as_may_fail() -> Patch:
 
 
 def safe_is_delivered_at_once() -> Patch:
-    def broken(self: Group, entry: Entry, out: Out) -> None:
-        self.deliver(entry, out)
+    def broken(group: Group, entry: Entry, out: Out) -> None:
+        showing.deliver(group, entry, out)
 
-    return patch.object(SiteGroup, "show", broken)
+    return patch.object(showing, "show", broken)
 
 
 def retract_leaves_one_entry() -> Patch:
@@ -93,8 +93,8 @@ def retracted_bundles_are_not_outstanding_again() -> Patch:
 def sessions_are_not_taken_over() -> Patch:
     align = alignment.align
 
-    def broken(group: Group, sessions: Sessions, now: Now, out: Out) -> None:
-        align(group, Sessions(), now, out)
+    def broken(group: Group, start: Base, sessions: Sessions, now: Now, out: Out) -> None:
+        align(group, start, Sessions(), now, out)
 
     return patch.object(alignment, "align", broken)
 
@@ -125,9 +125,9 @@ def duplicates_get_a_second_position() -> Patch:
 def unstable_bundles_are_forgotten() -> Patch:
     align = alignment.align
 
-    def broken(group: Group, sessions: Sessions, now: Now, out: Out) -> None:
+    def broken(group: Group, start: Base, sessions: Sessions, now: Now, out: Out) -> None:
         group.unstable.clear()
-        align(group, sessions, now, out)
+        align(group, start, sessions, now, out)
 
     return patch.object(alignment, "align", broken)
 

@@ -16,7 +16,7 @@ from ordercast.core.events import Now
 from ordercast.core.ids import SiteId
 from ordercast.core.messages import Bundle
 from ordercast.core.views import View
-from ordercast.protocols.groups import alignment
+from ordercast.protocols.groups import alignment, showing
 from ordercast.protocols.groups.log import Base, Sessions
 from ordercast.protocols.groups.messages import Beginning
 from ordercast.protocols.groups.site_group import SiteGroup
@@ -144,6 +144,6 @@ def restarted_site_makes_its_own_log_final() -> Patch:
             self.log.finalize(below)
             out.deliver(self.me, Finalized(below))
         if self.cautious:
-            self.show_certain(out)
+            showing.show_certain(self, out)
 
     return patch.object(SiteGroup, "finalize", broken)

@@ -28,8 +28,8 @@ from ordercast.core.entries import Entry
 from ordercast.core.events import Now
 from ordercast.core.ids import SiteId, incarnation_of
 from ordercast.core.messages import Bundle
-from ordercast.protocols.groups import view_changes
-from ordercast.protocols.groups.log import Base, Sessions, first_difference
+from ordercast.protocols.groups import showing, view_changes
+from ordercast.protocols.groups.log import Base, Log, Sessions, first_difference
 from ordercast.protocols.groups.messages import Beginning, Fetch, Supplement
 
 if TYPE_CHECKING:
@@ -72,9 +72,11 @@ def on_supplement(group: Group, supplement: Supplement, now: Now, out: Out) -> N
     if supplement.entries and supplement.entries[0].position == start:
         group.fetched.extend(supplement.entries)
     reached = group.fetched[-1].end if group.fetched else group.log.final
-    if reached == supplement.end:
+    if reached >= supplement.end:
         take_fetched(group, out)
-        align(group, supplement.sessions, now, out)
+        whole, begin = group.log.whole, supplement.begin
+        begins = begin.start_of_view if begin is not None and reached > supplement.end else whole
+        align(group, begins, supplement.sessions, now, out)
     elif supplement.entries:
         take_final(group, supplement.final, out)
         fetch(group, out)
@@ -89,7 +91,7 @@ def take_final(group: Group, below: int, out: Out) -> None:
         take_fetched(group, out, whole=False)
         group.fetched = rest
         make_final(group, reached, out)
-        group.show_certain(out)
+        showing.show_certain(group, out)
 
 
 def make_final(group: Group, below: int, out: Out) -> None:
@@ -117,7 +119,7 @@ def take_fetched(group: Group, out: Out, *, whole: bool = True) -> None:
             out.deliver(group.me, Logged(entry))
             if isinstance(entry.content, Bundle):
                 group.outstanding.pop(entry.content.id, None)
-            group.show(entry, out)
+            showing.show(group, entry, out)
     group.fetched.clear()
 
 
@@ -138,7 +140,7 @@ def retract(group: Group, position: int, out: Out) -> None:
 
 
 def take_snapshot(group: Group, begin: Beginning, out: Out) -> None:
-    """Begin with others' state."""
+    """Begin with others' state. Saved at once: a new life must not take what follows for what follows the old log."""
     if group.log.length > group.log.final:
         retract(group, group.log.final, out)
     group.cautious.clear()
@@ -147,20 +149,36 @@ def take_snapshot(group: Group, begin: Beginning, out: Out) -> None:
     group.log.restart_at(Base(begin.snapshot.position, begin.digest, begin.roles), begin.sessions.copy())
     group.log.sessions.unordered = delivered  # what has been delivered here stays so; `align` adds what others have
     out.deliver(group.me, begin.snapshot)
+    view_changes.save(group, out)
 
 
-def align(group: Group, sessions: Sessions, now: Now, out: Out) -> None:
+def align(group: Group, start: Base, sessions: Sessions, now: Now, out: Out) -> None:
     """The log holds the whole order up to this view; what was ordered since waits for that."""
-    mine = group.log.sessions.unordered
-    group.log.sessions = sessions.copy()
+    log = group.log
+    mine = log.sessions.unordered
+    if log.length == start.position:
+        log.sessions = sessions.copy()
+    else:
+        group.replayed = Log(start, sessions=sessions.copy())
     for _, bundle in group.unstable:
         if sessions.is_new(bundle, ordered=False):
             group.outstanding[bundle.id] = bundle
     group.unstable.clear()
-    for life, seq in mine.items():
-        group.log.sessions.unordered[life] = max(group.log.sessions.unordered.get(life, 0), seq)
+    for life, seq in (*sessions.unordered.items(), *mine.items()):
+        log.sessions.unordered[life] = max(log.sessions.unordered.get(life, 0), seq)
     group.aligned = True
-    view_changes.begin_view(group, sessions, now, out)
+    view_changes.begin_view(group, start, sessions, now, out)
+
+
+def count_off(group: Group, replayed: Log) -> None:
+    """The ordering protocol begins with the view; what comes up before the end of a snapshot is only counted.
+
+    It goes through all that entries of the log go through, so each position gets what it has at the others.
+    """
+    replayed.forget_entries()
+    if replayed.length >= group.log.length:
+        assert replayed.whole == group.log.whole, "a snapshot is of the order that all come to"
+        group.replayed = None
 
 
 # --- the member that has it ---
@@ -230,12 +248,12 @@ def send_snapshot(group: Group, snapshot: Snapshot, out: Out) -> None:
     askers, group.snapshot_for = group.snapshot_for, []
     if digest is None:
         return
-    end = max(snapshot.position, group.start_of_view.position)
+    end = group.start_of_view.position
     entries = portion(group.log.slice(snapshot.position, end))
     roles = group.log.roles_at(snapshot.position)
-    begin = Beginning(snapshot, digest, roles, sessions_at(group, snapshot.position))
+    begin = Beginning(snapshot, digest, roles, sessions_at(group, snapshot.position), group.start_of_view)
     for asker in askers:
-        out.send(asker, Supplement(entries, end, sessions_at(group, end), begin))
+        out.send(asker, Supplement(entries, end, group.sessions_at_start, begin))
 
 
 def sessions_at(group: Group, position: int) -> Sessions:

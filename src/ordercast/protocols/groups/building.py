@@ -15,11 +15,12 @@ from ordercast.core.layer import Layer
 from ordercast.core.views import View
 from ordercast.protocols.groups.causal import Causal
 from ordercast.protocols.groups.finality import Finality
-from ordercast.protocols.groups.log import RETAINED_POSITIONS, Log
+from ordercast.protocols.groups.log import RETAINED_POSITIONS, Base, Log
 from ordercast.protocols.groups.messages import GroupMessage, Ordering, Private
 from ordercast.protocols.groups.participants import Participants, SavedMembers
 from ordercast.protocols.groups.saved import Saved
 from ordercast.protocols.groups.site_group import SiteGroup
+from ordercast.protocols.groups.view_changes import starting_roles
 from ordercast.protocols.ordering.catalogue import ORDERINGS
 from ordercast.protocols.ordering.setup import Configured
 
@@ -59,7 +60,8 @@ def needed_from(saved: dict[str, bytes]) -> int:
 def participants_over(group: SiteGroup[Any], incarnation: int, recovered: Recovered) -> Participants:
     """The participants above a site group that has come up."""
     saved = recovered.saved.get("participants")
-    return Participants.start(group.me, incarnation, saved, recovered.entries, group.log.final)
+    entries = tuple(entry for entry in recovered.entries if entry.end <= group.log.length)
+    return Participants.start(group.me, incarnation, saved, entries, group.log.final)
 
 
 def group_over(
@@ -70,15 +72,18 @@ def group_over(
     recovered: Recovered,
     configured: Configured | None = None,
 ) -> SiteGroup[Any]:
-    """A site group that comes up, for the first time or after an earlier life."""
-    log = Log(retained_positions=recovered.retained_positions)
+    """A site group that comes up, for the first time or after an earlier life.
+
+    Entries that do not follow what it has saved without a gap are none of its order; it fetches that from the others.
+    """
+    log = Log(Base(roles=starting_roles(ordering)), retained_positions=recovered.retained_positions)
     saved = recovered.saved.get("group")
     if saved is not None:
         known = msgspec.msgpack.decode(saved, type=Saved)
         log.restart_at(known.base, known.sessions)
         log.sessions.unordered = dict(known.unordered)
     for entry in recovered.entries:
-        if entry.position >= log.length:
+        if entry.position == log.length:
             log.append(entry.content)
     log.final = max(log.final, min(recovered.final, log.length))
     view = View(ViewId(0), (me,))

@@ -13,6 +13,7 @@ from ordercast.core.messages import Bundle
 from ordercast.core.plans import Plan, changes_plan
 from ordercast.core.views import View
 from ordercast.protocols.groups.authors import Authors
+from ordercast.protocols.ordering.configuration import Configuration
 
 RETAINED_POSITIONS = 10_000
 """So much of the final order is kept for members that come back; who is further behind gets a snapshot."""
@@ -62,31 +63,42 @@ class Roles(Struct, frozen=True, array_like=True):
     """The members of the newest view, with their lives."""
     actives: tuple[SiteId, ...] = ()
     plan: Plan = Plan()
+    given: tuple[SiteId, ...] = ()
+    """By the start rule: who is active where the group starts anew, as far as they are members; empty: everybody."""
 
     def after(self, content: Content) -> Roles:
         """The roles once this entry has come up."""
         match content:
             case RoleChange(site=site, active=active):
                 others = tuple(each for each in self.actives if each != site)
-                return Roles(self.members, tuple(sorted((*others, site))) if active else others, self.plan)
+                actives = tuple(sorted((*others, site))) if active else others
+                return Roles(self.members, actives, self.plan, self.given)
             case View() as view:
                 return self._in_view(view)
             case Bundle() if changes_plan(content):
-                return Roles(self.members, (), self.plan.after(content))  # its own rule decides
+                return self._under(self.plan.after(content))
             case _:
                 return self
+
+    def _under(self, plan: Plan) -> Roles:
+        """Another protocol starts, by its own rule."""
+        given = tuple(plan.change.options.get("active", ()))
+        return Roles(self.members, Configuration.at_start(given, tuple(self.members)), plan, given)
 
     def _in_view(self, view: View) -> Roles:
         """Members that go on keep their roles, new ones are passive; if no active is left, the highest id takes over.
 
-        Where nobody goes on the group starts anew, and the protocol's own rule decides (report, section 6.3).
+        Where nobody goes on the group starts anew, by the start rule (report, section 6.3).
         """
         lives = {
             member: view.incarnations[index] if view.incarnations else 0 for index, member in enumerate(view.members)
         }
         staying = [member for member, life in lives.items() if self.members.get(member) == life]
-        actives = tuple(site for site in self.actives if site in staying)
-        return Roles(lives, actives or tuple(staying[-1:] if self.actives else ()), self.plan)
+        if staying:
+            actives = tuple(site for site in self.actives if site in staying) or (staying[-1],)
+        else:
+            actives = Configuration.at_start(self.given, view.members)
+        return Roles(lives, actives, self.plan, self.given)
 
 
 class Base(Struct, frozen=True, array_like=True):
@@ -118,6 +130,11 @@ class Log(Struct):
     def digest(self) -> int:
         """Of the whole order."""
         return self.entries[-1].digest if self.entries else self.base.digest
+
+    @property
+    def whole(self) -> Base:
+        """The whole order, for another log to begin with."""
+        return Base(self.length, self.digest, self.roles)
 
     def admit(self, bundle: Bundle) -> Bundle | None:
         """The bundle as it can be appended; None if all of it has come up before."""
@@ -204,6 +221,10 @@ class Log(Struct):
         assert position >= self.final, "what is final is never truncated"
         del self.entries[self.index_at(position) :]
         self.controls = [entry for entry in self.controls if entry.position < position]
+
+    def forget_entries(self) -> None:
+        """Keep where the order stands, and nothing of what it was."""
+        self.base, self.entries, self.controls = self.whole, [], []
 
     def restart_at(self, base: Base, sessions: Sessions) -> None:
         """Begin with somebody else's order up to a position."""

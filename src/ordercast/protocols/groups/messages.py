@@ -10,7 +10,7 @@ from ordercast.core.deliveries import Snapshot
 from ordercast.core.entries import Entry
 from ordercast.core.ids import SiteId
 from ordercast.core.messages import Bundle
-from ordercast.protocols.groups.log import Roles, Sessions
+from ordercast.protocols.groups.log import Base, Roles, Sessions
 
 Inner = TypeVar("Inner")
 
@@ -71,6 +71,8 @@ class Beginning(Struct, frozen=True, array_like=True):
     roles: Roles
     sessions: Sessions
     """At that position."""
+    start_of_view: Base
+    """The order as the view began, if the snapshot reaches beyond that."""
 
 
 class Supplement(Struct, frozen=True, array_like=True, tag="supplement"):

@@ -105,7 +105,7 @@ def close(group: Group, survivors: tuple[SiteId, ...], now: Now, out: Out) -> No
         handle_retired(group, group.retired[at], ViewClosed(survivors), now, out)
         for bundle in group.retired[at].left:
             waits = any(bundle.id == each.id for each in group.deferred)
-            if not waits and group.has_its_past(bundle) and group.log.sessions.is_new(bundle, ordered=True):
+            if not waits and group.has_its_past(bundle) and group.reached.sessions.is_new(bundle, ordered=True):
                 group.place(bundle, out)
                 if group.due is not None:
                     go_over(group, now, out, closing=True)
@@ -129,7 +129,7 @@ def close_current(group: Group, survivors: tuple[SiteId, ...], now: Now, out: Ou
 def begin(group: Group, now: Now, out: Out) -> None:
     """Let the ordering protocol begin, with the roles that the order says; and hear what has come for it."""
     group.ordering_runs = True
-    group.order(ViewInstalled(group.view, group.log.roles.actives), now, out)
+    group.order(ViewInstalled(group.view, group.reached.roles.actives), now, out)
     if group.flushing:
         group.order(Flush(), now, out)
     early, group.early = group.early, []

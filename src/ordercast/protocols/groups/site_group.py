@@ -46,7 +46,7 @@ from ordercast.core.layer import Waiting
 from ordercast.core.messages import Bundle, Level
 from ordercast.core.plans import Plan, changes_plan
 from ordercast.core.views import View
-from ordercast.protocols.groups import alignment, divergence, plans, standing, view_changes
+from ordercast.protocols.groups import alignment, divergence, plans, showing, standing, view_changes
 from ordercast.protocols.groups.causal import Causal
 from ordercast.protocols.groups.finality import Finality
 from ordercast.protocols.groups.log import Base, Log, Sessions
@@ -107,6 +107,9 @@ class SiteGroup(Struct, Generic[Inner]):
     """The order as this view began, its own entry included ..."""
     sessions_at_start: Sessions = field(default_factory=Sessions)
     """... and who had sent what."""
+    replayed: Log | None = None
+    """Where a snapshot reaches into the view: the order from the start of the view on, as far as the ordering protocol
+    has come with it. Up to the snapshot the log has it already."""
     ignoring: bool = False
     """Whether what the ordering protocol delivers does not count: a longer log than ours is the order."""
     ordering_runs: bool = False
@@ -170,7 +173,7 @@ class SiteGroup(Struct, Generic[Inner]):
             case Started():
                 out.set_timer("standing", STANDING_US)
                 for entry in self.log.slice(self.log.final, self.log.length):
-                    self.show(entry, out)
+                    showing.show(self, entry, out)
             case TimerFired(key="standing"):
                 out.set_timer("standing", STANDING_US)
                 if self.aligned:
@@ -311,44 +314,31 @@ class SiteGroup(Struct, Generic[Inner]):
         while (ready := self.causal.take_ready(self.deferred)) is not None:
             self.append(ready, out)
 
+    @property
+    def reached(self) -> Log:
+        """The order as far as the ordering protocol has come with it."""
+        return self.log if self.replayed is None else self.replayed
+
     def append(self, content: Content, out: Out) -> None:
         """The next position. What has one already is dropped."""
+        log = self.reached
         if isinstance(content, Bundle):
             self.outstanding.pop(content.id, None)
-            admitted = self.log.admit(content)
+            admitted = log.admit(content)
             if admitted is None:
                 if alignment.is_mine(self, content):
-                    out.deliver(self.me, Repeated(content, self.log.length))
+                    out.deliver(self.me, Repeated(content, log.length))
                 return
             content = admitted
-        entry = self.log.append(content)
-        out.deliver(self.me, Logged(entry))
-        self.show(entry, out)
-        self.arm_telling(out)
-        if isinstance(content, Bundle) and content.author is not None and changes_plan(content):
-            plans.come_up(self, self.log.roles.plan)
-
-    def show(self, entry: Entry, out: Out) -> None:
-        """Deliver an entry, unless it is safe, or behind one that is, and not yet certain."""
-        safe = isinstance(entry.content, Bundle) and entry.content.level == Level.SAFE
-        if self.cautious or safe:
-            self.cautious.append(entry)
-            self.show_certain(out)
+        entry = log.append(content)
+        if log is self.log:
+            out.deliver(self.me, Logged(entry))
+            showing.show(self, entry, out)
+            self.arm_telling(out)
         else:
-            self.deliver(entry, out)
-
-    def show_certain(self, out: Out) -> None:
-        certain_below = self.finality.below(self.finality.safe)
-        while self.cautious:
-            entry = self.cautious[0]
-            safe = isinstance(entry.content, Bundle) and entry.content.level == Level.SAFE
-            if safe and entry.end > min(certain_below, self.log.final):
-                return
-            del self.cautious[0]
-            self.deliver(entry, out)
-
-    def deliver(self, entry: Entry, out: Out) -> None:
-        standing.deliver(self, entry, out)
+            alignment.count_off(self, log)
+        if isinstance(content, Bundle) and content.author is not None and changes_plan(content):
+            plans.come_up(self, self.reached.roles.plan)
 
     # --- finality ---
 
@@ -376,7 +366,7 @@ class SiteGroup(Struct, Generic[Inner]):
         if below > self.log.final:
             alignment.make_final(self, below, out)
         if self.cautious:
-            self.show_certain(out)
+            showing.show_certain(self, out)
 
     def report(self, out: Out) -> None:
         """Tell the layer below what the log is, and whether it is whole."""

@@ -1,40 +1,20 @@
-"""How far a site has ordered: what it tells its host and others, and what it waits for.
+"""How far a site has ordered: what it tells others, and what it waits for.
 
 `group` is the `SiteGroup` whose state this reads.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, assert_never
+from typing import TYPE_CHECKING, Any
 
-from ordercast.core.deliveries import Delivered, OrderingChanged, RoleChanged, ViewChanged
 from ordercast.core.effects import Out
-from ordercast.core.entries import Entry, RoleChange
 from ordercast.core.layer import Waiting
-from ordercast.core.messages import Bundle
-from ordercast.core.plans import Plan, changes_plan
-from ordercast.core.views import View
 from ordercast.protocols.groups.messages import Standing
 
 if TYPE_CHECKING:
     from ordercast.protocols.groups.site_group import SiteGroup
 
     Group = SiteGroup[Any]
-
-
-def deliver(group: Group, entry: Entry, out: Out) -> None:
-    """Hand up an entry of the log."""
-    match entry.content:
-        case Bundle() as bundle:
-            out.deliver(bundle.origin, Delivered(bundle, entry.position, entry.end <= group.log.final))
-            if bundle.author is not None and changes_plan(bundle):
-                out.deliver(group.me, OrderingChanged(Plan().after(bundle).change, entry.position))
-        case View() as view:
-            out.deliver(group.me, ViewChanged(view, entry.position))
-        case RoleChange() as change:
-            out.deliver(change.site, RoleChanged(change, entry.position))
-        case _:
-            assert_never(entry.content)
 
 
 def tell(group: Group, out: Out) -> None:

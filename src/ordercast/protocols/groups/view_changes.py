@@ -16,7 +16,7 @@ from ordercast.core.layer import Layer
 from ordercast.protocols.groups import alignment, plans
 from ordercast.protocols.groups.causal import Causal
 from ordercast.protocols.groups.finality import Finality
-from ordercast.protocols.groups.log import Base, Sessions
+from ordercast.protocols.groups.log import Base, Roles, Sessions
 from ordercast.protocols.groups.messages import Donor
 from ordercast.protocols.groups.saved import Saved
 from ordercast.protocols.membership.messages import Close, Floor, Installed
@@ -34,6 +34,8 @@ def on_close(group: Group, close: Close, now: Now, out: Out) -> None:
         group.ignoring = True
         group.aligned = group.aligned and is_all_of(group, floor)
     plans.close(group, close.successor.aligned, now, out)
+    whole = group.aligned and not group.ignoring
+    assert not whole or group.replayed is None, "what is final comes up before its view ends"
     group.ordered.clear()
     group.deferred.clear()
     group.report(out)
@@ -60,12 +62,13 @@ def on_installed(group: Group, installed: Installed, now: Now, out: Out) -> None
     group.snapshot_for.clear()
     group.history_for.clear()
     group.early.clear()
+    group.replayed = None
     group.ordering_runs = False
     plans.begin_view(group)
     out.deliver(group.me, Entered(group.view, installed.continuing))
     if group.aligned:
         group.append(group.view, out)
-        begin_view(group, group.log.sessions, now, out)
+        begin_view(group, group.log.whole, group.log.sessions, now, out)
         return
     plans.use(group, group.log.roles_at(group.log.final).plan)  # a tentative one could be another than others have
     if not needs_roles(group.ordering):
@@ -79,15 +82,15 @@ def is_all_of(group: Group, floor: Floor | None) -> bool:
     return Floor(group.log.length, group.log.digest) == floor
 
 
-def begin_view(group: Group, taken: Sessions, now: Now, out: Out) -> None:
+def begin_view(group: Group, start: Base, taken: Sessions, now: Now, out: Out) -> None:
     """The log holds the whole order up to this view: take part. `taken` is what members have of each site."""
-    group.start_of_view = Base(group.log.length, group.log.digest)
+    group.start_of_view = start
     group.sessions_at_start = taken.copy()
     group.takes_part = True
     save(group, out)
     group.report(out)
     group.arm_telling(out)
-    plan = group.log.roles.plan
+    plan = group.reached.roles.plan
     if plan != group.plan or not group.ordering_runs:
         group.ordered = group.ordered if plan == group.plan else []
         plans.use(group, plan)
@@ -99,6 +102,11 @@ def begin_view(group: Group, taken: Sessions, now: Now, out: Out) -> None:
 def needs_roles(ordering: Layer) -> bool:
     """Whether the protocol can begin a view only with the roles that the whole order before it says."""
     return getattr(type(ordering), "KEEPS_ROLES", False)
+
+
+def starting_roles(ordering: Any) -> Roles:
+    """Before the first entry: nobody's, and the protocol's rule for the start."""
+    return Roles(given=ordering.given) if needs_roles(ordering) else Roles()
 
 
 def save(group: Group, out: Out) -> None:

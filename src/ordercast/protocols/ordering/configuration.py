@@ -101,6 +101,11 @@ class Configuration(Struct):
         """A view begins."""
         return cls(dict.fromkeys(members, 0), actives)
 
+    @staticmethod
+    def at_start(given: tuple[SiteId, ...], members: tuple[SiteId, ...]) -> tuple[SiteId, ...]:
+        """Who is active in a group that starts: those given, as far as they are members, or everybody."""
+        return tuple(site for site in members if site in given) or members
+
     def descriptor(self, site: SiteId) -> Descriptor:
         """The site in its present role."""
         return Descriptor(site, self.numbers[site])

@@ -155,7 +155,7 @@ class DynamicHybrid(Struct):
     def begin_view(self, installed: ViewInstalled, now: Now, out: Out) -> None:
         """The roles are those of the order; in a group that starts, those given, or everybody is active."""
         members, was_active = installed.view.members, self.is_active
-        actives = installed.actives or tuple(site for site in self.given if site in members) or members
+        actives = installed.actives or Configuration.at_start(self.given, members)
         self.configuration = Configuration.of(members, actives)
         self.merge = Merge.of(self.me, actives)
         self.issuer.begin_view(actives)
