@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from bench import client, detectors, durability, log, simulator, stack, wan
+from bench import client, detectors, durability, log, simulator, stack, trial, wan
 from bench.live import command as live
 from bench.live import scenarios
 
@@ -16,6 +16,7 @@ BENCHMARKS = {
     "log": log.command,
     "simulator": simulator.command,
     "stack": stack.command,
+    "trial": trial.command,
     "wan": wan.command,
     "wan-scenarios": scenarios.command,
 }

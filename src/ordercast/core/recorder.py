@@ -14,6 +14,7 @@ from ordercast.core.deliveries import (
     Entered,
     Finalized,
     GroupBlocked,
+    GroupLeft,
     Logged,
     Repeated,
     Retracted,
@@ -125,6 +126,8 @@ class Recorder:
                 self.on_recover(at_us, position)
             case GroupBlocked():
                 self._write(at_us, Kind.BLOCK, view=self._installed)
+            case GroupLeft():
+                self._write(at_us, Kind.LEAVE, view=self._installed)
             case _:
                 pass  # for the host's log, or a question to it
 

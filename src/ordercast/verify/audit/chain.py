@@ -1,5 +1,5 @@
 """There is one chain of primary views: all who install a view see the same members, and each view has a quorum of the
-one before."""
+one before, with those who left it."""
 
 from __future__ import annotations
 
@@ -29,10 +29,11 @@ class ChainCheck(Check):
             self.facts.violated(PRIMARY_CHAIN, what, (life.site,), record.view, (position,))
 
     def finish(self) -> None:
-        views = self.facts.views
+        views, leavers = self.facts.views, self.facts.leavers
         for number in sorted(views):
             before = views.get(number - 1)
-            if before is not None and not before.is_quorum(views[number].members):
+            agreed = (*views[number].members, *leavers.get(number - 1, ()))
+            if before is not None and not before.is_quorum(agreed):
                 what = f"view {number} of {_listed(views[number])} has no quorum of view {number - 1}"
                 what = f"{what}, which is of {_listed(before)}"
                 self.facts.violated(PRIMARY_CHAIN, what, views[number].members, number)

@@ -27,6 +27,8 @@ class Facts:
         """For each view how many members must hold what is delivered as safe."""
         self._codes = Sparse()
         self._sites = Sparse("i")
+        self.leavers: dict[int, list[SiteId]] = {}
+        """For each view who was let go from it, as it had asked."""
         self.closed: set[int] = set()
         """Views from which some life has gone on to the next."""
         self.counts: dict[str, int] = {}

@@ -144,6 +144,8 @@ class Audit:
                 life.final_is_known = False
                 life.installed = life.order_view = None
                 life.context.clear()
+            case Kind.LEAVE if life.installed is not None:
+                self._facts.leavers.setdefault(life.installed, []).append(life.site)
             case Kind.CRASH:
                 life.crashed = True
             case Kind.END:
