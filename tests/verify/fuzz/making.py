@@ -13,7 +13,7 @@ from ordercast.simulator import simulation
 from ordercast.simulator.chooser import Chooser, RecordingChooser, ReplayingChooser
 from ordercast.verify.fuzz.campaign import chooser_of
 from ordercast.verify.fuzz.case import run_case
-from ordercast.verify.fuzz.shrink import shrink
+from ordercast.verify.fuzz.shrink import shrink_case
 
 Plant = Callable[[], AbstractContextManager[object]]
 
@@ -83,7 +83,7 @@ def shrunk(bug: Planted, seed: int) -> Found:
             again = failure_of(ReplayingChooser(picks), bug.protocol)
             return again is not None and again.split(":")[0] == broken
 
-        return Found(seed, tuple(shrink(recording.picks, fails)), broken)
+        return Found(seed, tuple(shrink_case(recording.picks, fails, PICKS_MAX)), broken)
 
 
 def search(bug: Planted) -> Found | None:

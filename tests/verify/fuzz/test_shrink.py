@@ -5,8 +5,12 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ordercast.simulator.chooser import RecordingChooser, ReplayingChooser
 from ordercast.verify.fuzz import shrink as module
-from ordercast.verify.fuzz.shrink import shrink, without_trailing_zeros
+from ordercast.verify.fuzz.campaign import chooser_of
+from ordercast.verify.fuzz.draw import Draw, drawn_from
+from ordercast.verify.fuzz.drawn import without_trailing_zeros
+from ordercast.verify.fuzz.shrink import shrink, shrink_case
 
 PICKS = st.lists(st.integers(0, 9), max_size=40)
 
@@ -71,3 +75,63 @@ def test_the_search_ends_though_there_is_more_to_try() -> None:
 def test_zeros_at_the_end_say_nothing() -> None:
     assert without_trailing_zeros([0, 1, 0, 0]) == [0, 1]
     assert without_trailing_zeros([0, 0]) == []
+
+
+# --- cases, by whole things ---
+
+
+def picks_of(seed: int) -> list[int]:
+    recording = RecordingChooser(chooser_of(seed))
+    Draw(recording).case()
+    return recording.picks
+
+
+@given(st.integers(0, 2000))
+def test_thing_by_thing_is_the_same_case(seed: int) -> None:
+    drawn = drawn_from(picks_of(seed))
+    assert Draw(ReplayingChooser(drawn.picks())).case() == Draw(chooser_of(seed)).case()
+    assert drawn_from(drawn.picks()) == drawn
+
+
+@given(st.lists(st.integers(0, 1 << 17), max_size=60))
+def test_what_is_past_its_range_is_kept_as_it_counts(picks: list[int]) -> None:
+    tidied = drawn_from(picks).picks()
+    assert Draw(ReplayingChooser(tidied)).case() == Draw(ReplayingChooser(picks)).case()
+    assert len(tidied) <= len(picks)
+    assert all(mine <= given for mine, given in zip(tidied[:3], picks, strict=False))
+
+
+def crashes(picks: list[int]) -> bool:
+    return any(fault["kind"] == "crash" for fault in Draw(ReplayingChooser(picks)).case().table["fault"])
+
+
+CRASHES = [seed for seed in range(120) if crashes(picks_of(seed))]
+
+
+def test_cases_are_brought_down_to_what_matters_in_few_runs() -> None:
+    runs: list[list[int]] = []
+
+    def fails(picks: list[int]) -> bool:
+        runs.append(picks)
+        return crashes(picks)
+
+    for seed in CRASHES:
+        small = shrink_case(picks_of(seed), fails, enough=9)
+        assert crashes(small)
+        assert len(small) <= 9
+    assert len(runs) <= 10 * len(CRASHES)
+
+
+def test_nothing_is_tried_twice() -> None:
+    runs: list[tuple[int, ...]] = []
+
+    def fails(picks: list[int]) -> bool:
+        runs.append(tuple(picks))
+        return crashes(picks)
+
+    shrink_case(picks_of(CRASHES[0]), fails)
+    assert len(set(runs)) == len(runs)
+
+
+def test_with_nothing_said_to_be_enough_single_picks_are_lowered_too() -> None:
+    assert shrink_case(picks_of(CRASHES[0]), crashes) == [0, 0, 0, 0, 1]

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from ordercast.simulator.chooser import RecordingChooser, ReplayingChooser, SeededChooser
 from ordercast.verify.fuzz.case import Outcome, Plant, run_case
-from ordercast.verify.fuzz.shrink import shrink
+from ordercast.verify.fuzz.shrink import shrink_case
 
 
 class Totals(Struct):
@@ -74,5 +74,5 @@ def shrink_seed(seed: int, protocol: str | None = None, plant: Plant | None = No
         again = replay(picks, protocol, plant).failure
         return again is not None and again.split(":")[0] == kind
 
-    picks = shrink(recording.picks, fails)
+    picks = shrink_case(recording.picks, fails)
     return picks, replay(picks, protocol, plant).failure or failure

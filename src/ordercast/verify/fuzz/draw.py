@@ -15,9 +15,10 @@ from msgspec import Struct
 from ordercast.core.messages import Level
 from ordercast.protocols.groups.log import RETAINED_POSITIONS
 from ordercast.protocols.ordering.catalogue import PROTOCOLS
-from ordercast.simulator.chooser import Chooser, SeededChooser
+from ordercast.simulator.chooser import Chooser, RecordingChooser, ReplayingChooser, SeededChooser
 from ordercast.verify.fuzz.aim import Aim, Leaving
 from ordercast.verify.fuzz.draw_faults import AT_STEPS, DELAYS_MS, FaultDraw
+from ordercast.verify.fuzz.drawn import Drawn
 from ordercast.verify.fuzz.people import Person
 
 SITES_MAX = 9
@@ -59,8 +60,11 @@ class Draw:
     """Draws one case from a chooser."""
 
     def __init__(self, chooser: Chooser, protocol: str | None = None) -> None:
-        self._pick = chooser.pick
-        self._faults = FaultDraw(chooser)
+        recording = RecordingChooser(chooser)
+        self._picks = recording.picks
+        self._pick = recording.pick
+        self._faults = FaultDraw(recording)
+        self._starts_of_changes: list[int] = []
         self._protocol: dict[str, Any] = {"name": "", "stack": "full", "tickets": "flush", "resilience": 0}
         self._policy = "restless"
         self._asked_for = {} if protocol is None else {"name": protocol}
@@ -90,8 +94,10 @@ class Draw:
         self._protocol["name"] = self._one(tuple(PROTOCOLS))
         luck = self._pick(LUCKS)
         changes = self._changes()
+        self._starts_of_changes.append(len(self._picks))
         while change := self._pick(len(changes) + 1):
             changes[change - 1]()
+            self._starts_of_changes.append(len(self._picks))
         core = tuple(self._core)
         table = {
             **self._network(),
@@ -103,6 +109,10 @@ class Draw:
         }
         waiting, people = tuple(self._faults.waiting), tuple(self._people)
         return Case(table, core, waiting, self._retained_positions, luck, people, self._hosts_keep_history)
+
+    def drawn(self) -> Drawn:
+        """What has been picked for `case`, thing by thing; a pick too large for its question as it was taken."""
+        return Drawn.split(self._picks, self._starts_of_changes, self._faults.starts)
 
     def _changes(self) -> tuple[Callable[[], None], ...]:
         """Whatever may be made different. New ones go to the end, so that pinned lists of picks keep their meaning."""
@@ -234,3 +244,10 @@ class Draw:
             {"name": "east", "sites": names[half:], "delay_ms": 2.0},
         ]
         return {"lan": lans, "wan": [{"between": ["west", "east"], "delay_ms": delay_ms, "variance": variance}]}
+
+
+def drawn_from(picks: list[int]) -> Drawn:
+    """What a list of picks draws."""
+    draw = Draw(ReplayingChooser(picks))
+    draw.case()
+    return draw.drawn()

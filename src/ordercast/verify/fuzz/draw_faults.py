@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from ordercast.simulator.chooser import Chooser
+from ordercast.simulator.chooser import RecordingChooser
 from ordercast.verify.fuzz.aim import Aim, Leaving
 from ordercast.verify.fuzz.phases import SWITCHING
 
@@ -48,8 +48,11 @@ Fault = dict[str, Any]
 class FaultDraw:
     """Draws the faults of one case from a chooser."""
 
-    def __init__(self, chooser: Chooser) -> None:
+    def __init__(self, chooser: RecordingChooser) -> None:
         self._pick = chooser.pick
+        self._picks = chooser.picks
+        self.starts: list[int] = []
+        """Where among all picks each of them begins, and where the last ends."""
         self._names: list[str] = []
         self._core: tuple[int, ...] = ()
         self.waiting: list[Aim | Leaving] = []
@@ -59,11 +62,13 @@ class FaultDraw:
         """Any number of them, up to `FAULTS_MAX`, in the order of time."""
         self._names, self._core = names, core
         faults: list[Fault] = []
+        self.starts.append(len(self._picks))
         for _ in range(FAULTS_MAX):
             kind = self._pick(1 + len(KINDS) + ENDS)
             if not 1 <= kind <= len(KINDS):
                 break
             faults += self._fault(KINDS[kind - 1], duration_s)
+            self.starts.append(len(self._picks))
         return sorted(faults, key=lambda fault: float(fault["at_s"]))
 
     def _one(self, options: tuple[Any, ...]) -> Any:
