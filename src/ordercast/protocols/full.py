@@ -10,7 +10,7 @@ from ordercast.core.ids import SiteId
 from ordercast.core.layer import Layer
 from ordercast.core.stack import Stack
 from ordercast.protocols.groups.building import Recovered, group_over, participants_over
-from ordercast.protocols.groups.site_group import SiteGroup
+from ordercast.protocols.groups.site_group import TELL_US, SiteGroup
 from ordercast.protocols.links.codec import codec_for
 from ordercast.protocols.links.reliable import Reliable
 from ordercast.protocols.membership.suspector import PATIENCE_US
@@ -38,6 +38,8 @@ class Life(Struct, frozen=True):
     """What ordering protocols are built from, for groups that change theirs while they run."""
     patience_us: int = PATIENCE_US
     """So much silence of another site says nothing."""
+    tell_us: int = TELL_US
+    """How long the news that more has been ordered waits for a multicast to travel with."""
 
 
 class Carrier(Struct, frozen=True):
@@ -70,4 +72,5 @@ def _group_and_views(ordering: Layer, life: Life, resilience: int) -> tuple[Site
     acceptor = life.recovered.saved.get("acceptor")
     views = ViewSynchrony.start(life.me, life.incarnation, life.configured, life.started_us, acceptor, life.patience_us)
     aligned = views.acceptor.aligned
-    return group_over(ordering, life.me, resilience, aligned, life.recovered, life.ordering), views
+    group = group_over(ordering, life.me, resilience, aligned, life.recovered, life.ordering, life.tell_us)
+    return group, views

@@ -19,6 +19,9 @@ LOSSY_STREAMS = Carrier(repairs=True, frame_bytes_max=STREAMS.frame_bytes_max)
 RETAINED_POSITIONS = 2_000
 """So much of the final order stays in memory for members that come back; what is older they get from the log."""
 
+TELL_US = 1_000
+"""On a quiet LAN the final receipt of a lone message waits for this news; a busy site's next multicast carries it."""
+
 UNKNOWN_GAP_US = 1e9
 """As long as nothing is known of the rates, protocols with fixed roles take all sites for equally slow."""
 
@@ -28,7 +31,7 @@ def stack_for(cluster: Cluster, me: SiteId, recovered: RecoveredLog, now_us: int
     left = Recovered(recovered.saved, recovered.entries, recovered.final, RETAINED_POSITIONS)
     configured = configured_for(cluster, cluster.group, me)
     patience_us = round(cluster.group.suspicion_ms * 1000)
-    life = Life(me, cluster.sites, recovered.incarnation, now_us, left, configured, patience_us)
+    life = Life(me, cluster.sites, recovered.incarnation, now_us, left, configured, patience_us, TELL_US)
     lossy = any(table.loss for table in cluster.tables.emulate)
     ordering = PROTOCOLS[configured.protocol].build(configured.setup)
     return full_stack(ordering, life, cluster.group.resilience, LOSSY_STREAMS if lossy else STREAMS)

@@ -19,7 +19,7 @@ from ordercast.protocols.groups.log import RETAINED_POSITIONS, Base, Log
 from ordercast.protocols.groups.messages import GroupMessage, Ordering, Private
 from ordercast.protocols.groups.participants import Participants, SavedMembers
 from ordercast.protocols.groups.saved import Saved
-from ordercast.protocols.groups.site_group import SiteGroup
+from ordercast.protocols.groups.site_group import TELL_US, SiteGroup
 from ordercast.protocols.groups.view_changes import starting_roles
 from ordercast.protocols.ordering.catalogue import ORDERINGS
 from ordercast.protocols.ordering.setup import Configured
@@ -71,6 +71,7 @@ def group_over(
     aligned: bool,
     recovered: Recovered,
     configured: Configured | None = None,
+    tell_us: int = TELL_US,
 ) -> SiteGroup[Any]:
     """A site group that comes up, for the first time or after an earlier life.
 
@@ -98,5 +99,6 @@ def group_over(
         causal=Causal.of(view),
         aligned=aligned,
         configured=configured,
+        tell_us=tell_us,
     )
     return group

@@ -82,7 +82,7 @@ from ordercast.protocols.ordering.setup import Configured
 Inner = TypeVar("Inner")
 
 TELL_US = 10_000
-"""How long the news that more has been ordered waits for a multicast to travel with."""
+"""How long the news that more has been ordered waits for a multicast to travel with, if the host does not say."""
 
 STANDING_US = 1_000_000
 """The digest of the final order is compared so often."""
@@ -148,6 +148,8 @@ class SiteGroup(Struct, Generic[Inner]):
     snapshot_for: list[SiteId] = []
     history_for: dict[SiteId, Fetch] = {}
     """Who has asked for entries that only the host has."""
+    tell_us: int = TELL_US
+    """So long a lone message is not final though all have it; a shorter time costs more messages of their own."""
     told: int = 0
     """The length of the log that others have been told of."""
     telling: bool = False
@@ -346,7 +348,7 @@ class SiteGroup(Struct, Generic[Inner]):
         self.hear_length(self.me, self.log.length, out)
         if not self.telling:
             self.telling = True
-            out.set_timer("tell", TELL_US)
+            out.set_timer("tell", self.tell_us)
 
     def tell_length(self) -> int:
         """What a multicast tells of our log; a log with a hole does not count."""
