@@ -19,6 +19,7 @@ from ordercast.verify.judges import FullJudge
 from ordercast.verify.scopes import SCOPES, Scope
 from ordercast.verify.system import State
 from tests.verify.bugs.catalogue import BUGS
+from tests.verify.scope_pins import parameters
 
 PINNED = {
     "token-site-3x2": (533175, 1172468, 1),
@@ -60,18 +61,12 @@ PINNED = {
 """(states, transitions, terminal states). A change of a protocol's state or messages changes these, and nothing else
 should: look at what has changed before the new numbers go in here."""
 
-SLOW = [name for name, (states, _, _) in PINNED.items() if states > 200_000]
-
-
-def parameters() -> list[Any]:
-    return [pytest.param(name, marks=[pytest.mark.slow] if name in SLOW else []) for name in PINNED]
-
 
 def test_every_scope_is_pinned() -> None:
     assert list(PINNED) == list(SCOPES)
 
 
-@pytest.mark.parametrize("name", parameters())
+@pytest.mark.parametrize("name", parameters(PINNED, states_quick=200_000))
 def test_every_interleaving_of_a_scope(name: str) -> None:
     exploration = explore(SCOPES[name])
     assert exploration.counterexample is None

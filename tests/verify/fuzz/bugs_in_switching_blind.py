@@ -6,14 +6,9 @@ from unittest.mock import patch
 
 from ordercast.core.effects import Note, Out
 from ordercast.core.events import Now, ViewInstalled
-from ordercast.core.ids import MessageId, SiteId, Ticket, origin_of
-from ordercast.core.messages import Bundle
-from ordercast.protocols.ordering import deciding
+from ordercast.core.ids import MessageId, Ticket
 from ordercast.protocols.ordering.configuration import (
-    Configuration,
-    Content,
     Descriptor,
-    Envelope,
     Going,
     place_among_senders,
 )
@@ -39,16 +34,6 @@ def tickets_are_forgotten_once_they_have_left() -> Patch:
     return patch.object(DynamicHybrid, "issue_for", broken)
 
 
-def role_number_is_not_counted() -> Patch:
-    """A site that is active again orders what it was assigned in its earlier role, and another orders by now."""
-
-    def broken(self: Configuration, site: SiteId, active: bool) -> None:
-        others = tuple(each for each in self.actives if each != site)
-        self.actives = tuple(sorted((*others, site))) if active else others
-
-    return patch.object(Configuration, "switch", broken)
-
-
 def new_active_is_expected_above_the_clock_of_whoever_delivers_its_switch() -> Patch:
     """It is bound to issue above the ticket of its switch only, and the clock here may be well beyond that."""
     on_active = DynamicHybrid.on_active
@@ -57,37 +42,6 @@ def new_active_is_expected_above_the_clock_of_whoever_delivers_its_switch() -> P
         on_active(self, going, max(ticket, self.issuer.clock.value), now, out)
 
     return patch.object(DynamicHybrid, "on_active", broken)
-
-
-def site_about_to_go_active_issues_for_what_it_sends() -> Patch:
-    """It names itself, in the role to come, so its first tickets may be below that of its own switch."""
-    send = DynamicHybrid.send
-
-    def broken(self: DynamicHybrid, content: Content, now: Now, out: Out) -> None:
-        if self.phase != "to-active":
-            send(self, content, now, out)
-            return
-        present = self.configuration.descriptor(self.me)
-        ticket = self.issuer.clock.next_for_own()
-        out.record(Note("ticket", content.id, ticket))
-        issued = self.take_unsent()
-        to_come = Descriptor(self.me, present.number + 1)
-        out.multicast(Envelope(content, to_come, ticket, issued, now.monotonic_us))
-
-    return patch.object(DynamicHybrid, "send", broken)
-
-
-def sequencer_changes_with_the_first_delivery() -> Patch:
-    """One of its own messages delivered is taken for all of them: the new sequencer overtakes the old one."""
-    deliver = DynamicHybrid.deliver
-
-    def broken(self: DynamicHybrid, content: Content, ticket: Ticket, now: Now, out: Out) -> None:
-        deliver(self, content, ticket, now, out)
-        mine = isinstance(content, Bundle) and origin_of(content.id) == self.me
-        if mine and self.phase == "changing-sequencer":
-            deciding.change_sequencer(self, now, out)
-
-    return patch.object(DynamicHybrid, "deliver", broken)
 
 
 def site_about_to_go_active_reassigns_nothing() -> Patch:

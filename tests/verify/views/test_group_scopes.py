@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
 from unittest.mock import patch
 
 import pytest
@@ -11,6 +10,7 @@ from ordercast.protocols.membership import choice
 from ordercast.protocols.membership.messages import Promise
 from ordercast.verify.explorer import explore
 from ordercast.verify.views.scopes import GROUP_SCOPES
+from tests.verify.scope_pins import parameters
 
 PINNED = {
     "flush-token-site": (67954, 427921, 2),
@@ -28,18 +28,12 @@ PINNED = {
 """(states, transitions, terminal states). A change of a protocol's state or messages changes these, and nothing else
 should: look at what has changed before the new numbers go in here."""
 
-SLOW = [name for name, (states, _, _) in PINNED.items() if states > 20_000]
-
-
-def parameters() -> list[Any]:
-    return [pytest.param(name, marks=[pytest.mark.slow] if name in SLOW else []) for name in PINNED]
-
 
 def test_every_scope_is_pinned() -> None:
     assert list(PINNED) == list(GROUP_SCOPES)
 
 
-@pytest.mark.parametrize("name", parameters())
+@pytest.mark.parametrize("name", parameters(PINNED, states_quick=20_000))
 def test_every_order_of_a_scope(name: str) -> None:
     exploration = explore(GROUP_SCOPES[name])
     assert exploration.counterexample is None

@@ -6,6 +6,7 @@ import pytest
 
 from ordercast.verify.explorer import explore
 from ordercast.verify.views.switching_scopes import SWITCHING_SCOPES, TRANSITIONS
+from tests.verify.scope_pins import parameters
 
 PINNED = {
     "switch-to-active": (222, 614, 2),
@@ -29,7 +30,7 @@ def test_every_scope_is_pinned() -> None:
     assert list(PINNED) == list(SWITCHING_SCOPES)
 
 
-@pytest.mark.parametrize("name", PINNED)
+@pytest.mark.parametrize("name", parameters(PINNED, states_quick=20_000))
 def test_every_order_of_a_scope(name: str) -> None:
     exploration = explore(SWITCHING_SCOPES[name])
     assert exploration.counterexample is None
