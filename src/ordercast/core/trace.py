@@ -14,7 +14,8 @@ What kinds need beside `run`, `site`, `incarnation`, `index` and `at_us` (`core.
   `detail` says whether it comes from the view before together with others (`CONTINUES`) or not (`JOINS`). With
   `position` and `delivery_index`: the view comes up in the order.
 - `role`: a decision, with its reasons in `detail`; with `position`: a change of role of `origin` comes up in the order.
-- `block`: no primary view can be had. `leave`: the others have let the site go, as it had asked: `view` is its last. `crash`: the last record of this life.
+- `block`: no primary view can be had. `leave`: the others have let the site go, as it had asked: `view` is its last.
+  `crash`: the last record of this life.
 - `recover`: deliveries go on at `position`; what is below is final, and this site has it otherwise. The first record of
   a life that follows another, and wherever a site begins with a snapshot. Without `position`: recording begins, or goes
   on, in the midst of a life.
