@@ -12,6 +12,7 @@ from ordercast.core.deliveries import (
     Entered,
     Finalized,
     GroupBlocked,
+    GroupLeft,
     Logged,
     Repeated,
     Retracted,
@@ -74,13 +75,14 @@ def message(seq: int, level: Level = Level.AGREED, origin: SiteId = A, count: in
 
 
 def test_every_record_names_its_life_and_counts() -> None:
-    records = Telling().tells(Entered(VIEW, False), GroupBlocked(), Finalized(4))
+    records = Telling().tells(Entered(VIEW, False), GroupBlocked(), Finalized(4), GroupLeft())
     assert [(each.run, each.site, each.incarnation, each.index, each.at_us) for each in records] == [
         ("r", 1, 2, 0, 1),
         ("r", 1, 2, 1, 2),
         ("r", 1, 2, 2, 3),
+        ("r", 1, 2, 3, 4),
     ]
-    assert [each.kind for each in records] == [Kind.VIEW, Kind.BLOCK, Kind.FINALIZE]
+    assert [each.kind for each in records] == [Kind.VIEW, Kind.BLOCK, Kind.FINALIZE, Kind.LEAVE]
 
 
 @pytest.mark.parametrize(("continuing", "word"), [(True, CONTINUES), (False, JOINS)])

@@ -126,6 +126,16 @@ def test_a_member_without_a_trace_may_have_multicast_and_a_stranger_not() -> Non
     assert broken(begun(), deliver(B, stranger, 1), finalize(B, 2)) == ["creation"]
 
 
+def test_those_who_leave_a_view_together_speak_for_it() -> None:
+    alone = enter(2, B, how=CONTINUES, members=(B,))
+    assert broken(begun(), alone) == ["primary chain"]
+    assert broken(begun(), record(A, Kind.LEAVE, view=1), alone) == []
+    assert broken(begun(), enter(2, B, C, members=(B, C)), record(C, Kind.LEAVE, view=2), enter(3, B, members=(B,))) == []
+    assert broken(enter(1), record(C, Kind.LEAVE, view=1), enter(2, B, members=(B,)), enter(3, A, members=(A,))) == [
+        "primary chain"
+    ]
+
+
 def test_validity_is_not_judged_before_the_run_has_come_to_rest() -> None:
     verdict = judged(begun(), multicast(M), record(A, Kind.END, final=False))
     assert verdict.violations == []
