@@ -10,7 +10,8 @@ from ordercast.core.ids import SiteId
 from ordercast.core.layer import Layer
 from ordercast.core.stack import Stack
 from ordercast.protocols.groups.building import Recovered, group_over, participants_over
-from ordercast.protocols.groups.site_group import TELL_US, SiteGroup
+from ordercast.protocols.groups.site_group import SiteGroup
+from ordercast.protocols.groups.standing import TELL_US
 from ordercast.protocols.links.codec import codec_for
 from ordercast.protocols.links.reliable import Reliable
 from ordercast.protocols.membership.suspector import PATIENCE_US

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+from functools import partial
+from unittest.mock import patch
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ordercast.core.deliveries import Delivered, Finalized
 from ordercast.core.ids import SiteId, ViewId
 from ordercast.core.views import View
+from ordercast.protocols.full import Life
 from ordercast.protocols.groups.finality import Finality
+from ordercast.protocols.groups.standing import TELL_US
+from ordercast.simulator import group_site
 from tests.layers import sites
+from tests.protocols.groups.live import LiveGroup
 
 
 def of(size: int, resilience: int = 0) -> Finality:
@@ -46,3 +54,19 @@ def test_who_is_no_member_does_not_count() -> None:
     finality = of(3)
     assert not finality.hear(SiteId(4), 9)
     assert finality.below(1) == 0
+
+
+def lone_message_is_final_after_us(tell_us: int) -> int:
+    """From its delivery at the site that has multicast it; nobody else multicasts anything."""
+    with patch.object(group_site, "Life", partial(Life, tell_us=tell_us)):
+        group = LiveGroup(rate=0.3, duration_s=4).run()
+    told = [(at_s, event) for at_s, site, event in group.diary.told if site == 0]
+    at_s, lone = next((at_s, event) for at_s, event in told if isinstance(event, Delivered))
+    assert lone.position is not None
+    final_s = next(at for at, event in told if isinstance(event, Finalized) and event.below > lone.position)
+    return round((final_s - at_s) * 1e6)
+
+
+def test_a_lone_message_is_final_as_soon_as_the_host_wants_it_told() -> None:
+    usual_us = lone_message_is_final_after_us(TELL_US)
+    assert usual_us - lone_message_is_final_after_us(1_000) == TELL_US - 1_000

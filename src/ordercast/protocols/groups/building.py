@@ -19,7 +19,8 @@ from ordercast.protocols.groups.log import RETAINED_POSITIONS, Base, Log
 from ordercast.protocols.groups.messages import GroupMessage, Ordering, Private
 from ordercast.protocols.groups.participants import Participants, SavedMembers
 from ordercast.protocols.groups.saved import Saved
-from ordercast.protocols.groups.site_group import TELL_US, SiteGroup
+from ordercast.protocols.groups.site_group import SiteGroup
+from ordercast.protocols.groups.standing import TELL_US
 from ordercast.protocols.groups.view_changes import starting_roles
 from ordercast.protocols.ordering.catalogue import ORDERINGS
 from ordercast.protocols.ordering.setup import Configured

@@ -81,12 +81,6 @@ from ordercast.protocols.ordering.setup import Configured
 
 Inner = TypeVar("Inner")
 
-TELL_US = 10_000
-"""How long the news that more has been ordered waits for a multicast to travel with, if the host does not say."""
-
-STANDING_US = 1_000_000
-"""The digest of the final order is compared so often."""
-
 
 class SiteGroup(Struct, Generic[Inner]):
     """One site's part in its group, above view synchrony."""
@@ -148,7 +142,7 @@ class SiteGroup(Struct, Generic[Inner]):
     snapshot_for: list[SiteId] = []
     history_for: dict[SiteId, Fetch] = {}
     """Who has asked for entries that only the host has."""
-    tell_us: int = TELL_US
+    tell_us: int = standing.TELL_US
     """So long a lone message is not final though all have it; a shorter time costs more messages of their own."""
     told: int = 0
     """The length of the log that others have been told of."""
@@ -173,11 +167,11 @@ class SiteGroup(Struct, Generic[Inner]):
                 if self.told < self.log.length:
                     standing.tell(self, out)
             case Started():
-                out.set_timer("standing", STANDING_US)
+                out.set_timer("standing", standing.STANDING_US)
                 for entry in self.log.slice(self.log.final, self.log.length):
                     showing.show(self, entry, out)
             case TimerFired(key="standing"):
-                out.set_timer("standing", STANDING_US)
+                out.set_timer("standing", standing.STANDING_US)
                 if self.aligned:
                     standing.tell(self, out)
             case TimerFired(key="fetch"):

@@ -16,6 +16,12 @@ if TYPE_CHECKING:
 
     Group = SiteGroup[Any]
 
+TELL_US = 10_000
+"""How long the news that more has been ordered waits for a multicast to travel with, if the host does not say."""
+
+STANDING_US = 1_000_000
+"""The digest of the final order is compared so often."""
+
 
 def tell(group: Group, out: Out) -> None:
     """To each member by itself: this need not be kept for members that miss it."""
