@@ -11,7 +11,7 @@ from ordercast.core.views import View
 from ordercast.protocols.membership import coordination, succession
 from ordercast.protocols.membership.acceptor import Acceptor
 from ordercast.protocols.membership.coordination import Proposal
-from ordercast.protocols.membership.messages import Accept, Accepted, Alive, Ballot, Cut, Prepare, Successor
+from ordercast.protocols.membership.messages import Accept, Accepted, Alive, Ballot, Cut, Prepare, Promise, Successor
 from ordercast.protocols.membership.traffic import Traffic
 from ordercast.protocols.membership.view_synchrony import ViewSynchrony
 from tests.layers import sites
@@ -73,3 +73,17 @@ def test_a_view_is_not_closed_with_a_successor_of_a_ballot_that_is_over() -> Non
     before = local.closing
     succession.on_prepare(local, B, Prepare(VIEW.id, (4, B)), NOW, out)
     assert (before, local.closing, local.phase) == ((BALLOT, successor), None, "stopped")
+
+
+@pytest.mark.parametrize("holds", [True, False])
+def test_without_the_whole_order_among_those_who_promise_nothing_is_proposed(holds: bool) -> None:
+    """Finding 8: they are a quorum, but who holds the order is not there."""
+    local = member()
+    promises = {
+        site: Promise(VIEW.id, BALLOT, 0, True, holds, False, 0, 0, (0, 0, 0), None, False, (), (A, B, C))
+        for site in (A, B, C)
+    }
+    local.proposal = Proposal(BALLOT, 0, promises)
+    coordination.try_to_choose(local, NOW, Effects())
+    assert (local.proposal.successor is not None) == holds
+    assert local.blocked != holds
