@@ -103,7 +103,12 @@ class _Life:
                 self._say(site, number, 1, Level.AGREED)
 
     def _notice(self, left: int) -> None:
-        self._detach(group_sites(self._simulation)[left])
+        """The site that was left sees that the connection has ended; one that does not run sees it afterwards."""
+        site = group_sites(self._simulation)[left]
+        if site.paused and not site.crashed:
+            self._simulation.schedule(self._simulation.now_us + NOTICE_US, self._notice, left)
+        else:
+            self._detach(site)
 
     def _detach(self, site: GroupSite) -> None:
         if not (site.crashed or site.paused) and self._person.session in site.participants.attached:
