@@ -1,0 +1,60 @@
+"""Planted bugs that no seed of the first 500 has met: for each a directed test, which fails with the bug inside."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+import pytest
+
+from tests.protocols.groups import test_causal, test_lives
+from tests.protocols.links import test_over_streams, test_reliable
+from tests.protocols.membership import test_choice, test_coordination
+from tests.verify.fuzz.planted import BUGS
+
+SHOWN: dict[str, Callable[[], None]] = {
+    "retransmission is tried once only": (
+        test_reliable.test_before_anything_is_measured_a_lost_frame_goes_again_after_the_first_timeout_and_then_ever_later
+    ),
+    "frames for an earlier life are taken": (
+        test_over_streams.test_a_site_that_has_restarted_says_so_once_and_gets_nothing_meant_for_its_earlier_life
+    ),
+    "promise is not kept": test_coordination.test_a_promise_outlives_the_life_that_has_made_it,
+    "lower ballot is accepted": test_coordination.test_nothing_is_agreed_to_under_a_lower_ballot_than_was_promised,
+    "accepted successor is ignored by the next coordinator": (
+        test_coordination.test_what_another_coordinator_may_have_had_decided_is_proposed_again
+    ),
+    "decided once the coordinator agrees": partial(
+        test_coordination.test_it_takes_a_quorum_to_decide_though_nobody_else_can_be_heard, [test_coordination.A], False
+    ),
+    "restarted member counts as aligned": test_choice.test_of_two_logs_of_one_length_only_one_is_the_order,
+    "messages of the old view are thrown away at once": (
+        test_coordination.test_members_that_are_late_get_what_they_lack_of_the_view_before
+    ),
+    "order does not follow what causal bundles tell": (
+        test_causal.test_an_agreed_bundle_waits_in_the_order_for_those_that_it_follows
+    ),
+    "ack of another life is accepted": test_reliable.test_an_acknowledgement_meant_for_an_earlier_life_says_nothing,
+    "view is decided without a whole log": partial(
+        test_coordination.test_without_the_whole_order_among_those_who_promise_nothing_is_proposed, False
+    ),
+    "nobody sees that a member has stopped": partial(
+        test_coordination.test_a_member_that_has_stopped_or_does_not_hear_us_is_a_reason_to_change_it,
+        test_coordination.alive(stopped=True),
+    ),
+    "view is closed with a successor of a ballot that is over": (
+        test_coordination.test_a_view_is_not_closed_with_a_successor_of_a_ballot_that_is_over
+    ),
+    "sessions are counted from the start of the view though the log is not": (
+        test_lives.test_who_has_sent_what_is_known_though_the_log_begins_later_than_the_view
+    ),
+    "restarted site makes its own log final": test_lives.test_a_life_that_has_not_been_in_a_view_makes_nothing_final,
+}
+
+
+@pytest.mark.parametrize("name", SHOWN)
+def test_with_the_bug_inside_its_test_fails(name: str) -> None:
+    (bug,) = (bug for bug in BUGS if bug.name == name)
+    with bug.plant(), pytest.raises(AssertionError):
+        SHOWN[name]()
+    SHOWN[name]()
