@@ -1,16 +1,18 @@
-"""What one life of a site may conclude by itself, from what earlier lives have left."""
+"""What a site may conclude by itself, and what it tells others, before it holds the whole order."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from ordercast.core.deliveries import Finalized
-from ordercast.core.effects import Deliver, Effects
+from ordercast.core.effects import Deliver, Effects, Multicast
 from ordercast.core.entries import Entry
 from ordercast.core.events import FromBelow, Now
+from ordercast.core.messages import Level
 from ordercast.protocols.groups import alignment
 from ordercast.protocols.groups.building import Recovered, group_over
-from ordercast.protocols.groups.log import Log
+from ordercast.protocols.groups.log import Log, Sessions
+from ordercast.protocols.groups.messages import Unordered
 from ordercast.protocols.groups.site_group import SiteGroup
 from ordercast.protocols.membership.messages import Adopted
 from tests.layers import layer_of
@@ -43,3 +45,21 @@ def test_who_has_sent_what_is_known_though_the_log_begins_later_than_the_view() 
     group.log.finalize(group.log.length)
     assert group.log.base.position > group.start_of_view.position
     assert alignment.sessions_at(group, group.log.length).ordered == group.log.sessions.ordered
+
+
+def test_a_log_with_a_hole_tells_others_nothing() -> None:
+    group = group_of_a_new_life()
+    group.aligned = False
+    assert group.tell_length() == 0
+    group.aligned = True
+    assert group.tell_length() == len(B_ONCE_THEN_A)
+
+
+def test_what_the_view_that_went_on_without_this_site_may_have_lost_is_multicast_again() -> None:
+    group, out = group_of_a_new_life(), Effects()
+    group.view = VIEW
+    lost = bundle(A, 20, Level.FIFO)
+    group.unstable = [(1, lost)]
+    alignment.align(group, Sessions(), Now(0, 0, 0), out)
+    sent = [each.message for each in out.list if isinstance(each, Multicast)]
+    assert [message.bundle.id for message in sent if isinstance(message, Unordered)] == [lost.id]

@@ -7,7 +7,7 @@ from functools import partial
 
 import pytest
 
-from tests.protocols.groups import test_causal, test_lives
+from tests.protocols.groups import test_lives
 from tests.protocols.links import test_over_streams, test_reliable
 from tests.protocols.membership import test_choice, test_coordination
 from tests.verify.fuzz.planted import BUGS
@@ -31,9 +31,10 @@ SHOWN: dict[str, Callable[[], None]] = {
     "messages of the old view are thrown away at once": (
         test_coordination.test_members_that_are_late_get_what_they_lack_of_the_view_before
     ),
-    "order does not follow what causal bundles tell": (
-        test_causal.test_an_agreed_bundle_waits_in_the_order_for_those_that_it_follows
+    "unstable bundles are forgotten": (
+        test_lives.test_what_the_view_that_went_on_without_this_site_may_have_lost_is_multicast_again
     ),
+    "log with a hole counts for finality": test_lives.test_a_log_with_a_hole_tells_others_nothing,
     "ack of another life is accepted": test_reliable.test_an_acknowledgement_meant_for_an_earlier_life_says_nothing,
     "view is decided without a whole log": partial(
         test_coordination.test_without_the_whole_order_among_those_who_promise_nothing_is_proposed, False

@@ -8,9 +8,12 @@ from __future__ import annotations
 import pytest
 
 from ordercast.simulator.chooser import ReplayingChooser
+from ordercast.verify.fuzz.campaign import chooser_of
+from ordercast.verify.fuzz.draw import drawn_from
 from tests.verify.fuzz.making import PICKS_MAX, SEEDS, Planted, failure_of, failure_with
-from tests.verify.fuzz.pinned import FINDINGS, NOT_FOUND_YET, PINNED
+from tests.verify.fuzz.pinned import FINDINGS, PINNED
 from tests.verify.fuzz.planted import BUGS, IN_LINKS, IN_VIEWS
+from tests.verify.fuzz.test_directed import SHOWN
 
 FOUND = [bug for bug in BUGS if bug.name in PINNED]
 
@@ -35,8 +38,22 @@ def test_it_is_found_soon_and_shown_by_a_small_case(bug: Planted) -> None:
     assert 0 < len(PINNED[bug.name].picks) <= PICKS_MAX
 
 
-def test_of_every_bug_it_is_known_whether_it_has_been_found() -> None:
-    assert sorted((*PINNED, *NOT_FOUND_YET)) == sorted(bug.name for bug in BUGS)
+@every_bug
+def test_its_seed_fails_with_the_bug_inside_and_passes_without(bug: Planted) -> None:
+    seed = PINNED[bug.name].seed
+    assert failure_of(chooser_of(seed)) is None
+    with bug.plant():
+        assert failure_of(chooser_of(seed)) is not None
+
+
+@every_bug
+def test_its_picks_are_kept_as_they_count(bug: Planted) -> None:
+    picks = list(PINNED[bug.name].picks)
+    assert drawn_from(picks).picks() == picks
+
+
+def test_every_bug_is_found_or_shown_by_a_directed_test() -> None:
+    assert sorted((*PINNED, *SHOWN)) == sorted(bug.name for bug in BUGS)
 
 
 def test_links_and_membership_have_a_dozen_and_half_of_them_were_written_blind() -> None:
