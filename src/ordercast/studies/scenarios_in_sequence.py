@@ -198,7 +198,7 @@ def _draw_course(panel: Axes, results: Results) -> None:
     for place, scenario in enumerate(SCENARIOS):
         panel.axvline(place * phase_s, color=REFERENCE_COLOUR, linewidth=0.8, linestyle=":")
         panel.annotate(
-            f"{scenario}\n{loads_of(scenario)}", ((place + 0.5) / len(SCENARIOS), 0.02), xycoords="axes fraction",
+            f"{scenario}\n{loads_of(scenario)}", ((place + 0.5) * phase_s, 0.02), xycoords=("data", "axes fraction"),
             ha="center", fontsize=9,
         )  # fmt: skip
 

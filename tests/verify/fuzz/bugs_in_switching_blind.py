@@ -8,7 +8,9 @@ from ordercast.core.effects import Note, Out
 from ordercast.core.events import Now, ViewInstalled
 from ordercast.core.ids import MessageId, Ticket
 from ordercast.protocols.ordering.configuration import (
+    Content,
     Descriptor,
+    Envelope,
     Going,
     place_among_senders,
 )
@@ -42,6 +44,24 @@ def new_active_is_expected_above_the_clock_of_whoever_delivers_its_switch() -> P
         on_active(self, going, max(ticket, self.issuer.clock.value), now, out)
 
     return patch.object(DynamicHybrid, "on_active", broken)
+
+
+def site_about_to_go_active_issues_for_what_it_sends() -> Patch:
+    """It names itself, in the role to come, so its first tickets may be below that of its own switch."""
+    send = DynamicHybrid.send
+
+    def broken(self: DynamicHybrid, content: Content, now: Now, out: Out) -> None:
+        if self.phase != "to-active":
+            send(self, content, now, out)
+            return
+        present = self.configuration.descriptor(self.me)
+        ticket = self.issuer.clock.next_for_own()
+        out.record(Note("ticket", content.id, ticket))
+        issued = self.take_unsent()
+        to_come = Descriptor(self.me, present.number + 1)
+        out.multicast(Envelope(content, to_come, ticket, issued, now.monotonic_us))
+
+    return patch.object(DynamicHybrid, "send", broken)
 
 
 def site_about_to_go_active_reassigns_nothing() -> Patch:

@@ -10,6 +10,7 @@ from tests.verify.fuzz.making import Found
 PINNED = {
     "tickets are forgotten once they have left": Found(14, (2, 0, 1), "convergence"),
     "new active is expected above the clock of whoever delivers its switch": Found(6, (4, 0, 1, 9, 1), "finality"),
+    "site about to go active issues for what it sends": Found(151, (1, 0, 0, 7, 2), "finality"),
     "role numbers go on in the next view": Found(127, (0, 0, 0, 0, 3, 31), "convergence"),
     "what was sent while switching is assigned only once": Found(43, (3, 0, 0, 9, 1), "convergence"),
     "site about to go active reassigns nothing": Found(25, (1, 0, 2), "convergence"),
