@@ -11,7 +11,7 @@ from ordercast.core.events import FromBelow, Now
 from ordercast.core.messages import Level
 from ordercast.protocols.groups import alignment
 from ordercast.protocols.groups.building import Recovered, group_over
-from ordercast.protocols.groups.log import Log, Sessions
+from ordercast.protocols.groups.log import Base, Log, Sessions
 from ordercast.protocols.groups.messages import Unordered
 from ordercast.protocols.groups.site_group import SiteGroup
 from ordercast.protocols.membership.messages import Adopted
@@ -60,6 +60,7 @@ def test_what_the_view_that_went_on_without_this_site_may_have_lost_is_multicast
     group.view = VIEW
     lost = bundle(A, 20, Level.FIFO)
     group.unstable = [(1, lost)]
-    alignment.align(group, Sessions(), Now(0, 0, 0), out)
+    start = Base(group.log.length, group.log.digest)
+    alignment.align(group, start, Sessions(), Now(0, 0, 0), out)
     sent = [each.message for each in out.list if isinstance(each, Multicast)]
     assert [message.bundle.id for message in sent if isinstance(message, Unordered)] == [lost.id]

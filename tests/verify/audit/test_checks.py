@@ -130,7 +130,8 @@ def test_those_who_leave_a_view_together_speak_for_it() -> None:
     alone = enter(2, B, how=CONTINUES, members=(B,))
     assert broken(begun(), alone) == ["primary chain"]
     assert broken(begun(), record(A, Kind.LEAVE, view=1), alone) == []
-    assert broken(begun(), enter(2, B, C, members=(B, C)), record(C, Kind.LEAVE, view=2), enter(3, B, members=(B,))) == []
+    two, one = enter(2, B, C, members=(B, C)), enter(3, B, members=(B,))
+    assert broken(begun(), two, record(C, Kind.LEAVE, view=2), one) == []
     assert broken(enter(1), record(C, Kind.LEAVE, view=1), enter(2, B, members=(B,)), enter(3, A, members=(A,))) == [
         "primary chain"
     ]
