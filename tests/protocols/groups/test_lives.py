@@ -60,7 +60,6 @@ def test_what_the_view_that_went_on_without_this_site_may_have_lost_is_multicast
     group.view = VIEW
     lost = bundle(A, 20, Level.FIFO)
     group.unstable = [(1, lost)]
-    start = Base(group.log.length, group.log.digest)
-    alignment.align(group, start, Sessions(), Now(0, 0, 0), out)
+    alignment.align(group, Base(group.log.length, group.log.digest), Sessions(), Now(0, 0, 0), out)
     sent = [each.message for each in out.list if isinstance(each, Multicast)]
     assert [message.bundle.id for message in sent if isinstance(message, Unordered)] == [lost.id]

@@ -84,7 +84,7 @@ def test_only_who_is_to_hold_the_order_can_vouch_for_it(sender: SiteId, vouches:
 
 
 def test_a_view_is_not_closed_with_a_successor_of_a_ballot_that_is_over() -> None:
-    """Finding 13: the member still lacks a message of the cut; then it promises a higher ballot."""
+    """Finding 17: the member still lacks a message of the cut; then it promises a higher ballot."""
     local, out = member(C), Effects()
     successor = Successor(View(ViewId(2), (A, C)), (Cut(A, 1, A),), (A, C), None)
     succession.on_accept(local, A, Accept(VIEW.id, BALLOT, successor), NOW, out)
