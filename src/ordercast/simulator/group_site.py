@@ -24,7 +24,7 @@ from ordercast.core.participants import Attach, Detach, JoinGroup, LeaveGroup, S
 from ordercast.core.plans import Plan
 from ordercast.core.stack import Stack
 from ordercast.protocols.full import Life, full_stack
-from ordercast.protocols.groups.building import Recovered
+from ordercast.protocols.groups.building import Recovered, needed_from
 from ordercast.protocols.groups.participants import Participants
 from ordercast.protocols.groups.site_group import SiteGroup
 from ordercast.protocols.membership.view_synchrony import ViewSynchrony
@@ -57,8 +57,10 @@ class GroupSite(SimulatedSite):
     # --- lives ---
 
     def boot(self, ordering: Layer, configured: Configured, resilience: int, retained_positions: int) -> None:
-        """Begin a life."""
-        recovered = Recovered(dict(self.saved), tuple(self.log), self.final, retained_positions)
+        """Begin a life, with no more of the log than it may need: a host forgets the rest some day."""
+        needed = needed_from(self.saved)
+        entries = tuple(entry for entry in self.log if entry.position >= needed)
+        recovered = Recovered(dict(self.saved), entries, self.final, retained_positions)
         sites = configured.setup.members
         life = Life(self.id, sites, self.incarnation, self.now().monotonic_us, recovered, configured)
         self.layer = full_stack(ordering, life, resilience)
