@@ -142,7 +142,7 @@ def test_equal_results_give_equal_pictures(monkeypatch: pytest.MonkeyPatch, tmp_
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        ((), "study: expected a NAME: crash, losses, nine-scenarios, "),
+        ((), "study: expected a NAME: complex-scenario, crash, "),
         (("ten-scenarios",), "no study 'ten-scenarios': expected one of "),
         (("nine-scenarios", "--quick", "--full"), "expected --quick or --full, not both"),
     ],
