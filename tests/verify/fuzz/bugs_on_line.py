@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 from unittest.mock import patch
 
-from ordercast.core.deliveries import Snapshot
 from ordercast.core.effects import Out
 from ordercast.core.entries import Entry
 from ordercast.core.events import Event, Now
@@ -18,7 +17,6 @@ from ordercast.protocols.groups.authors import Authors
 from ordercast.protocols.groups.log import Base, Log, Roles, Sessions
 from ordercast.protocols.groups.members import Change, Members
 from ordercast.protocols.groups.ordering_out import OrderingOut
-from ordercast.protocols.groups.participants import Participants
 from ordercast.protocols.groups.plans import Retired
 from ordercast.protocols.groups.site_group import SiteGroup
 from tests.verify.fuzz.patches import Patch
@@ -125,38 +123,6 @@ def members_stay_when_their_site_leaves_the_view() -> Patch:
     return patch.object(Members, "_enter", broken)
 
 
-def site_that_is_back_does_not_say_who_is_connected() -> Patch:
-    def broken(self: Participants, out: Out) -> None:
-        self.lost.clear()
-
-    return patch.object(Participants, "say_again", broken)
-
-
-def retracted_members_stay() -> Patch:
-    def broken(self: Participants, start: int, out: Out) -> None:
-        self.told_below = min(self.told_below, start)
-
-    return patch.object(Participants, "on_retracted", broken)
-
-
-def new_life_knows_the_members_that_were_saved_and_no_more() -> Patch:
-    start = Participants.start.__func__  # type: ignore[attr-defined]
-
-    def broken(cls: Any, me: Any, life: int, saved: bytes | None, entries: tuple[Entry, ...], final: int) -> Any:
-        return start(cls, me, life, saved, tuple(entry for entry in entries if entry.end > final), final)
-
-    return patch.object(Participants, "start", classmethod(broken))
-
-
-def snapshot_brings_no_members() -> Patch:
-    on_snapshot = Participants.on_snapshot
-
-    def broken(self: Participants, sender: SiteId, snapshot: Snapshot, out: Out) -> None:
-        on_snapshot(self, sender, Snapshot(snapshot.position, b"\x91\x80"), out)
-
-    return patch.object(Participants, "on_snapshot", broken)
-
-
 # --- history ---
 
 
@@ -165,21 +131,3 @@ def history_is_taken_without_a_look_at_what_is_there() -> Patch:
         return None
 
     return patch.object(alignment, "first_difference", broken)
-
-
-def history_ends_one_entry_early() -> Patch:
-    supply = alignment.supply
-
-    def broken(group: Group, asker: SiteId, entries: list[Entry], out: Out) -> None:
-        supply(group, asker, entries[1:] if len(entries) > 1 else entries, out)
-
-    return patch.object(alignment, "supply", broken)
-
-
-def what_is_final_in_a_portion_is_final_one_entry_too_far() -> Patch:
-    make_final = alignment.make_final
-
-    def broken(group: Group, below: int, out: Out) -> None:
-        make_final(group, below + 1, out)
-
-    return patch.object(alignment, "make_final", broken)

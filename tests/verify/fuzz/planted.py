@@ -17,6 +17,7 @@ from tests.verify.fuzz import (
     bugs_in_switching_blind,
     bugs_in_views,
     bugs_of_the_past,
+    bugs_on_line,
 )
 from tests.verify.fuzz.making import Planted, search_all
 
@@ -38,9 +39,11 @@ IN_SWITCHING = (
     *_all_of(bugs_in_switching, blind=False, protocol="dynamic-hybrid"),
 )
 """Pinned by themselves, in `pinned_switching`."""
+ON_LINE = _all_of(bugs_on_line, blind=False)
+"""Pinned by themselves, in `pinned_on_line`."""
 
 if __name__ == "__main__":
-    everything = (*BUGS, *IN_SWITCHING)
+    everything = (*BUGS, *IN_SWITCHING, *ON_LINE)
     wanted = [bug for bug in everything if bug.name in sys.argv[1:]] or everything
     for bug, found in search_all(wanted, processes=os.cpu_count() or 1):
         print(f"    {bug.name!r}: {found},", flush=True)

@@ -15,8 +15,8 @@ from ordercast.simulator.simulation import Simulation
 from ordercast.verify.fuzz.phases import group_sites
 
 GROUP = "orders"
-AGAIN_MAX = 6
-"""So many messages are multicast again."""
+AGAIN_MAX = 5
+"""So many messages are multicast again: as a rule that begins in the midst of a bundle."""
 
 NOTICE_US = 400_000
 """The site that a participant has left finds out so much later."""
