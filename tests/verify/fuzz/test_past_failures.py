@@ -1,4 +1,4 @@
-"""Cases that once failed by no fault of the layers, but of the simulator that runs them.
+"""Cases that once failed by no fault of the layers, but of what runs and judges them.
 
 What was wrong in the layers is planted again instead: see `bugs_of_the_past`.
 """
@@ -12,7 +12,11 @@ from ordercast.verify.fuzz.campaign import replay
 PAST = {
     "a site that came up just after the traffic had ended was not told so": (0, 2, 0, 9, 1, 0, 12, 50, 1, 1, 0, 5, 6),
     "a site that was paused while it was down came up and stood still": (0, 2, 0, 0, 11, 177, 3, 3, 198, 4),
-    "the same, with a member that leaves": (1, 2, 0, 9, 1, 5, 2, 0, 14, 176, 0, 0, 12, 150, 0, 1),
+    "a participant that left a paused site was not noticed": (0, 0, 0, 15, 0, 1, 1, 0, 0, 0, 0, 0, 3, 26),
+    "a group counted as settled while safe messages waited": (
+        *(1, 0, 19398, 2, 2, 15, 0, 0, 0, 0, 0, 0, 0, 10, 2, 0, 6, 0, 3, 6, 0, 0, 1, 1, 1, 1),
+    ),
+    "a paused site that was down, with a member that leaves": (1, 2, 0, 9, 1, 5, 2, 0, 14, 176, 0, 0, 12, 150, 0, 1),
 }
 
 

@@ -41,5 +41,7 @@ def waiting_for(group: Group) -> Waiting | None:
     slowest = min(group.finality.lengths, key=lambda member: (group.finality.lengths[member], member))
     if group.log.final < group.log.length:
         return Waiting(f"word that it has ordered up to position {group.log.length} from", slowest)
+    if group.cautious:
+        return Waiting(f"word that it holds the safe message at position {group.cautious[0].position} from", slowest)
     waiting: Waiting | None = group.ordering.waiting_for()
     return waiting
