@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ordercast.simulator.chooser import ReplayingChooser
+from ordercast.verify.fuzz.campaign import chooser_of
 from tests.verify.fuzz.making import PICKS_MAX, SEEDS, Planted, failure_of, failure_with
 from tests.verify.fuzz.pinned_switching import PINNED
 from tests.verify.fuzz.planted import IN_SWITCHING
@@ -28,6 +29,14 @@ def test_without_it_the_same_case_passes(bug: Planted) -> None:
 def test_it_is_found_soon_and_shown_by_a_small_case(bug: Planted) -> None:
     assert PINNED[bug.name].seed in SEEDS
     assert len(PINNED[bug.name].picks) <= PICKS_MAX
+
+
+@every_bug
+def test_its_seed_fails_with_the_bug_inside_and_passes_without(bug: Planted) -> None:
+    seed = PINNED[bug.name].seed
+    assert failure_of(chooser_of(seed), bug.protocol) is None
+    with bug.plant():
+        assert failure_of(chooser_of(seed), bug.protocol) is not None
 
 
 def test_every_bug_is_pinned() -> None:
