@@ -16,7 +16,7 @@ from ordercast.core.deliveries import (
     ViewChanged,
 )
 from ordercast.core.entries import Content, Entry
-from ordercast.core.ids import SEQ_BITS, MessageId, SiteId, ViewId, seq_of
+from ordercast.core.ids import SEQ_BITS, MessageId, SiteId, ViewId, origin_of, seq_of
 from ordercast.core.messages import Bundle, Level
 from ordercast.core.views import View
 from ordercast.verify.group.report import Report
@@ -167,8 +167,11 @@ class OrderedChecks:
 
     def on_retracted(self, site: SiteId, retracted: Retracted) -> None:
         """Participants are told that what they saw from a position on is void."""
-        order = self.sites[site]
-        order.shown = min(order.shown, retracted.from_position)
+        order, start = self.sites[site], retracted.from_position
+        order.shown = min(order.shown, start)
+        for id, (shown, final) in self._multicast.items():
+            if origin_of(id) == site and shown > start:
+                self._multicast[id] = (start, final)  # what is void counts as never delivered
 
     def on_snapshot(self, site: SiteId, snapshot: Snapshot) -> None:
         """The site begins with others' state."""
