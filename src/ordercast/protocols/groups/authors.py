@@ -7,6 +7,9 @@ is the same at every site.
 
 from __future__ import annotations
 
+import sys
+from bisect import bisect_left, bisect_right
+
 from msgspec import Struct
 
 from ordercast.core.messages import UNNUMBERED, Act, Author, Bundle
@@ -17,8 +20,9 @@ FORGOTTEN_AFTER = 1_000_000
 SWEEP_EVERY = 1 << 16
 """So often, in positions, those that are unknown again are taken out of memory."""
 
-GAPS_MAX = 64
-"""So many gaps are remembered of a session. What lies in an older one counts as having come up."""
+GAPS_MAX = 1 << 14
+"""So many gaps are remembered of a session: more than a participant makes that multicasts all that was under way again,
+one by one and by way of several sites at once. What lies in an older one counts as having come up."""
 
 Gap = tuple[int, int]
 """Numbers, from the first up to but not including the second, that have not come up although a higher one has."""
@@ -36,7 +40,18 @@ class Known(Struct, frozen=True, array_like=True, gc=False):
 
     def has(self, number: int) -> bool:
         """Whether the message of this number has come up."""
-        return number < self.next and not any(start <= number < stop for start, stop in self.gaps)
+        return number < self.next and not any(start <= number < stop for start, stop in self.gaps[self._around(number)])
+
+    def without(self, first: int, stop: int) -> tuple[Gap, ...]:
+        """The gaps that are left once numbers from `first` up to `stop` have come up."""
+        touched = slice(self._around(first).start, bisect_left(self.gaps, (stop,)))
+        left = [each for gap in self.gaps[touched] for each in _without(gap, first, stop)]
+        return (*self.gaps[: touched.start], *left, *self.gaps[touched.stop :])
+
+    def _around(self, number: int) -> slice:
+        """The one gap in which the number can lie."""
+        after = bisect_right(self.gaps, (number, sys.maxsize))
+        return slice(max(0, after - 1), after)
 
 
 class Authors(Struct, array_like=True):
@@ -68,8 +83,8 @@ class Authors(Struct, array_like=True):
             return
         known = self._of(author, position)
         top, gaps = (0, ()) if known is None else (known.next, known.gaps)
-        if first < top:
-            gaps = tuple(left for gap in gaps for left in _without(gap, first, stop))
+        if known is not None and first < top:
+            gaps = known.without(first, stop)
         elif first > top:
             gaps = (*gaps, (top, first))[-GAPS_MAX:]
         self.known[author.session] = Known(max(top, stop), position, gaps)
