@@ -47,7 +47,8 @@ CHANGES = [
     (
         "seed = 1",
         "horizon = 1",
-        "horizon: unknown key, expected one of lan, wan, delays, protocol, seed, duration_s, warmup_s, traffic, fault",
+        "horizon: unknown key, expected one of lan, wan, delays, protocol, seed, duration_s, warmup_s, traffic, fault, "
+        "change",
     ),
     ("duration_s = 4", "duration_ms = 4", "duration_ms: unknown key, did you mean duration_s?"),
     ("delay_ms = 100", "delay_s = 1", "wan[0].delay_s: unknown key, did you mean delay_ms?"),

@@ -52,7 +52,7 @@ def other_in_the_next_life(records: Records, rng: random.Random) -> Planted | No
         return None
     begin = own[place]
     position = (begin.position or 0) - 1
-    was = next((each for each in own[:place] if each.position == position and each.kind is Kind.DELIVER), None)
+    was = next((each for each in own[:place][::-1] if each.position == position and each.kind is Kind.DELIVER), None)
     others = [each for each in own[:place] if each.kind is Kind.DELIVER and each.position not in (None, position)]
     is_final = settled_below(own).get(owner(begin), 0) > begin.position if begin.position else False
     if was is None or was.message is None or not others or not is_final:

@@ -142,7 +142,7 @@ class FifoCheck(Check):
         traced = self.facts.lives.get(life)
         if traced is None or traced.resumed:
             return 0
-        if traced.is_whole or not self._has_positions:
+        if not self._has_positions or (traced.is_whole and not traced.crashed):
             return SEQS_MAX
         own = self._ordered.get(life)
         return 0 if own is None else own.newest.get(life, -1) + 1
