@@ -19,7 +19,7 @@ RECORDS_MAX = 6000
 """Plants look through a trace again and again."""
 
 NOT_ALWAYS_FOUND = ("other_in_the_next_life",)
-"""Planted where the next life ends before it tells that anything is final, it is told as something else, or not at all."""
+"""Where the next life ends before it tells that anything is final, it is told as something else, or not at all."""
 
 SHORT_LIVES = (340,)
 """Seeds whose traces hold hardly more than such lives."""
