@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -44,6 +45,8 @@ def test_a_point_that_is_no_scenario_is_refused_before_anything_runs() -> None:
         next(run_grid([(1, point(1, 1.0)), (7, broken)], workers=1))
 
 
+ROOT = Path(__file__).parents[2]
+
 ENDLESS = """
 import time
 from multiprocessing import active_children
@@ -66,7 +69,8 @@ def test_workers_end_with_their_parent(tmp_path: Path) -> None:
     """They hold its output, which ends only when all of them have."""
     script = tmp_path / "endless.py"
     script.write_text(ENDLESS)
-    process = subprocess.Popen([sys.executable, str(script)], stdout=subprocess.PIPE)
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, (ROOT, ROOT / "src")))}
+    process = subprocess.Popen([sys.executable, str(script)], stdout=subprocess.PIPE, env=environment)
     assert process.stdout is not None
     assert process.stdout.readline() == b"both work\n"
     process.kill()
