@@ -95,6 +95,7 @@ class Participants:
 
     async def settle(self, patience_s: float) -> int:
         """Wait for all receipts; returns how many are missing after that time."""
-        if self._receipts:
-            await asyncio.wait(tuple(self._receipts), timeout=patience_s)
-        return len(self._receipts)
+        if not self._receipts:
+            return 0
+        _, missing = await asyncio.wait(tuple(self._receipts), timeout=patience_s)
+        return len(missing)
