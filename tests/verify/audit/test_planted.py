@@ -18,11 +18,10 @@ TRIES = 3
 RECORDS_MAX = 6000
 """Plants look through a trace again and again."""
 
-NOT_ALWAYS_FOUND = ("other_in_the_next_life",)
-"""Where the next life ends before it tells that anything is final, it is told as something else, or not at all."""
+MISSED = pytest.mark.xfail(strict=True, reason="the audit misses a final position that changes between two lives")
+"""At one seed of these it also misses a message before its cause, and a view without a quorum."""
 
-SHORT_LIVES = (340,)
-"""Seeds whose traces hold hardly more than such lives."""
+SIX_SEEDS = [pytest.param(first, marks=[MISSED] if first in (306, 330, 336) else []) for first in range(300, 360, 6)]
 
 every_plant = pytest.mark.parametrize("plant", PLANTS, ids=lambda plant: plant.__name__)
 
@@ -84,13 +83,13 @@ def test_much_of_what_the_fuzzer_draws_is_clean(first: int) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("first", range(300, 360, 6))
+@pytest.mark.parametrize("first", SIX_SEEDS)
 def test_what_is_planted_into_what_the_fuzzer_draws_is_found(first: int) -> None:
     for seed in range(first, first + 6):
         records = fuzz_trace(seed)
-        if len(records) <= RECORDS_MAX and seed not in SHORT_LIVES:
+        if len(records) <= RECORDS_MAX:
             missed = [plant.__name__ for plant in PLANTS if is_found(plant, records, seed) is False]
-            assert [name for name in missed if name not in NOT_ALWAYS_FOUND] == [], seed
+            assert missed == [], seed
 
 
 def test_so_many_violations_are_kept_and_the_others_counted() -> None:
