@@ -27,7 +27,7 @@ def command(cluster_file: Path, name: str, loop: str | None) -> None:
 
     It says what happens as JSON, a line each, on the error output. SIGTERM and Ctrl-C end it in good order: it delivers
     what its participants have multicast and leaves the group. SIGHUP reads the cluster file and the certificates
-    again: addresses that have changed, and sites that were added at the end. A killed site comes back with its log.
+    again, for addresses that have changed. A killed site comes back with its log.
 
     \b
       ordercast keys init keys/ --cluster orders

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator
 from typing import Any, TypeVar
 
@@ -35,7 +36,7 @@ from ordercast.core.service import Answer, Ask, Request, Unask
 Kind = TypeVar("Kind")
 
 
-class Administration:
+class Administration(ABC):
     """The questions that are open; a connection to a site inherits it."""
 
     def __init__(self) -> None:
@@ -121,14 +122,17 @@ class Administration:
     # --- the connection ---
 
     @property
+    @abstractmethod
     def is_connected(self) -> bool:
-        raise NotImplementedError
+        """Whether there is a site at the moment."""
 
+    @abstractmethod
     def send(self, request: Request) -> None:
-        raise NotImplementedError
+        """Behind what has been multicast."""
 
+    @abstractmethod
     def next_request(self) -> int:
-        raise NotImplementedError
+        """A number for a request."""
 
 
 def _of_kind(answer: AnswerBody | Exception, kind: type[Kind]) -> Kind:
