@@ -1,0 +1,1 @@
+"""The data pipeline on Spark: campaigns, audit, telemetry, streaming. pyspark is imported only once a job runs."""
