@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ordercast.site.keys import authority
+from ordercast.site.keys.files import KeyFiles
 
 PATIENCE_S = 60.0
 
@@ -55,8 +56,8 @@ class Daemons:
         Without `hosts` they listen on the loopback.
         """
         self.directory = directory
-        self.sites = sites
-        self.names = names = tuple(sites)
+        self.sites = dict(sites)
+        names = self.names
         self.file = directory / "cluster.toml"
         self.ports = dict(zip(names, free_ports(len(names)), strict=True))
         self._hosts = hosts or {}
@@ -68,6 +69,19 @@ class Daemons:
             files = authority.init(directory / "keys", "orders")
             for name in names:
                 authority.issue(files, name)
+        self.write_file()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of all sites."""
+        return tuple(self.sites)
+
+    def add(self, name: str, facility: str) -> None:
+        """One more site in the file, with a certificate. Sites that run know it once they are started again."""
+        self.sites[name] = facility
+        (self.ports[name],) = free_ports(1)
+        if self._tls:
+            authority.issue(KeyFiles(self.directory / "keys"), name)
         self.write_file()
 
     def write_file(self) -> None:

@@ -134,6 +134,21 @@ def test_a_site_moves_to_another_address(daemons: Daemons) -> None:
     daemons.await_members(*NAMES)
 
 
+def test_a_site_is_added_as_the_others_restart_one_after_the_other(daemons: Daemons) -> None:
+    daemons.command("send", "jobs", "one", site=LIS1)
+    daemons.add("por2", "here")
+    for name in NAMES:
+        assert daemons.end(name, signal.SIGTERM) == 0
+        daemons.up(name)
+        daemons.await_members(*NAMES)
+    daemons.up("por2")
+    daemons.await_members(*NAMES, "por2")
+    assert daemons.command("ordering", "token-site", "--option", "site=por2", site=LIS2).returncode == 0
+    daemons.command("send", "jobs", "two", site="por2")
+    for name in daemons.names:
+        assert payloads(daemons, name, 2) == ["one", "two"]
+
+
 def test_commands_say_who_is_in_and_how_the_links_are(daemons: Daemons) -> None:
     assert daemons.command("links", site=LIS1).returncode == 0
     views = daemons.command("views", "--json", site=LIS1)
