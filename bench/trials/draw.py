@@ -20,7 +20,7 @@ OVERLAP = 0.25
 KINDS: dict[Kind, tuple[float, float, float]] = {
     "kill": (5, 0.5, 6.0),
     "kill of all": (1, 0.1, 1.0),
-    "pause": (3, 0.05, 0.35),  # sites suspect after 0.4 s of silence
+    "pause": (3, 0.05, 0.35),  # sites suspect after a second of silence
     "long pause": (3, 1.0, 6.0),
     "partition": (3, 1.0, 8.0),
     "one-way out": (2, 1.0, 8.0),
@@ -58,7 +58,7 @@ def draw_faults(seed: int, sites: tuple[str, ...], duration_s: float) -> tuple[F
             return tuple(faults)
         faults.append(fault)
         free_s = max(each.end_s for each in faults)
-        if chance.random() < OVERLAP and fault.end_s > begin_s + 0.2:
+        if chance.random() < OVERLAP and fault.end_s > begin_s + 0.2 and fault.kind != "kill of all":
             begin_s = chance.uniform(begin_s + 0.1, fault.end_s)
         else:
             begin_s = free_s + chance.uniform(*QUIET_S)
