@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from bench.live.systems import System
-from bench.peers.loads import Load, Outcome
+from bench.peers.loads import Load, Order, Outcome
 from ordercast.core.errors import NotFit
 
 
@@ -43,7 +43,7 @@ class Measurement(NamedTuple):
     @property
     def is_good(self) -> bool:
         """Whether it came to its end with the same order everywhere."""
-        return self.outcome is not None and self.outcome.same_order
+        return self.outcome is not None and self.outcome.order is Order.SAME
 
     def __str__(self) -> str:
         load = self.load
@@ -61,7 +61,7 @@ class Measurement(NamedTuple):
             figures = f"own {own_p50:.2f}/{own_p99:.2f} ms, last {last_p50:.2f}/{last_p99:.2f} ms"
         if outcome.view_changes:
             figures += f", {outcome.view_changes} view changes"
-        return figures if outcome.same_order else f"{figures}, ORDER DIFFERS"
+        return figures if outcome.order is Order.SAME else f"{figures}, ORDER {outcome.order.upper()}"
 
     def as_json(self) -> dict[str, Any]:
         """For programs."""
@@ -74,7 +74,7 @@ class Measurement(NamedTuple):
             "rate": self.load.rate,
             "seconds": self.load.seconds,
             "delivered_per_s": None if outcome is None else outcome.delivered_per_s,
-            "same_order": None if outcome is None else outcome.same_order,
+            "order": None if outcome is None else outcome.order,
             "latency_ms": latency,
             "view_changes": None if outcome is None else outcome.view_changes,
             "failure": self.failure,

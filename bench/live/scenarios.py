@@ -24,7 +24,7 @@ from tools.wan.emulation import Wan
 from bench.live.choices import names
 from bench.live.cluster import PORT, Choice, cluster
 from bench.live.tables import DISTURBED
-from bench.peers.loads import Load, Outcome
+from bench.peers.loads import Load, Order, Outcome
 from ordercast.core.errors import NotFit, WrongUse
 from ordercast.protocols.ordering.catalogue import PROTOCOLS
 from ordercast.simulator.scenario import Scenario, load
@@ -49,7 +49,7 @@ class Comparison(NamedTuple):
     """None if it has failed."""
     predicted: float
     limit: float
-    same_order: bool
+    order: Order
     failure: str
     view_changes: int
     """In the midst of it: what it has measured is then something else."""
@@ -63,7 +63,7 @@ class Comparison(NamedTuple):
     @property
     def is_good(self) -> bool:
         """Whether it came to its end with the same order everywhere."""
-        return self.live is not None and self.same_order
+        return self.live is not None and self.order is Order.SAME
 
 
 def prepared(file: Path, protocol: str, seconds: float, warmup_s: float) -> Scenario:
@@ -134,10 +134,10 @@ def compare(file: Path, protocol: str, seconds: float, warmup_s: float) -> Compa
     try:
         outcome = run_live(scenario)
     except NotFit as error:
-        return Comparison(file.stem, protocol, None, predicted, limit, False, str(error), 0, load_average)
+        return Comparison(file.stem, protocol, None, predicted, limit, Order.INCOMPLETE, str(error), 0, load_average)
     assert outcome.latency_ms is not None
     live, changes = outcome.latency_ms.last_mean, outcome.view_changes
-    return Comparison(file.stem, protocol, live, predicted, limit, outcome.same_order, "", changes, load_average)
+    return Comparison(file.stem, protocol, live, predicted, limit, outcome.order, "", changes, load_average)
 
 
 @click.command("wan-scenarios")
@@ -179,7 +179,7 @@ def _shown(comparison: Comparison) -> str:
     what = f"{comparison.scenario}, {comparison.protocol}"
     if comparison.live is None:
         return f"{what}: {comparison.failure}"
-    order = "" if comparison.same_order else ", ORDER DIFFERS"
+    order = "" if comparison.order is Order.SAME else f", ORDER {comparison.order.upper()}"
     order += f", {comparison.view_changes} view changes" if comparison.view_changes else ""
     figures = f"live {comparison.live:.1f} ms, predicted {comparison.predicted:.1f} ms"
     return f"{what}: {figures}, limit {comparison.limit:.1f} ms{order} (load average {comparison.load_average:.1f})"
@@ -211,7 +211,7 @@ def _print_table(comparisons: Sequence[Comparison]) -> None:
 def _cell(comparison: Comparison) -> str:
     if comparison.live is None:
         return "failed"
-    if not comparison.same_order:
-        return "order differs"
+    if comparison.order is not Order.SAME:
+        return f"order {comparison.order}"
     mark = DISTURBED if comparison.view_changes else ""
     return f"{mark}{comparison.live:.1f} / {comparison.predicted:.1f} = {comparison.ratio:.3f}"

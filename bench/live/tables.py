@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 
 from bench.live.measuring import Measurement
-from bench.peers.loads import Load
+from bench.peers.loads import Load, Order
 
 TABLE_WIDTH = 160
 
@@ -60,8 +60,8 @@ def _cell(rows: Sequence[Measurement], system: str, load: Load) -> str:
     baseline = next((each for each in rows if each.system.endswith(BASELINE) and each.load == load), None)
     if found.outcome is None:
         return "failed"
-    if not found.outcome.same_order:
-        return "order differs"
+    if found.outcome.order is not Order.SAME:
+        return f"order {found.outcome.order}"
     beside = baseline.outcome if baseline is not None and baseline is not found else None
     latency, mark = found.outcome.latency_ms, DISTURBED if found.outcome.view_changes else ""
     if latency is None:

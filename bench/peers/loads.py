@@ -7,12 +7,14 @@ of them run on one machine, so that their monotonic clocks are the same clock.
 
 from __future__ import annotations
 
+import enum
 import os
 import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
+from itertools import combinations
 from pathlib import Path
 from struct import Struct as Layout
 from typing import NamedTuple, Protocol
@@ -83,13 +85,24 @@ class Latency(NamedTuple):
     last_mean: float
 
 
+class Order(enum.StrEnum):
+    """What members have in common in the end."""
+
+    SAME = "same"
+    """All messages, in the same order."""
+    INCOMPLETE = "incomplete"
+    """Some member lacks messages that others have, or that were multicast."""
+    DIFFERENT = "different"
+    """Two members have messages in another order, or one has a message twice."""
+
+
 class Outcome(NamedTuple):
     """What came of a load."""
 
     delivered_per_s: tuple[float, ...]
     """At each member."""
-    same_order: bool
-    """Whether all messages came up at every member, and in the same order."""
+    order: Order
+    """Of a paced load exactly; flat out, members with different numbers of messages count as incomplete."""
     latency_ms: Latency | None
     """Of a paced load."""
     view_changes: int = 0
@@ -135,13 +148,35 @@ def run(load: Load, command: Command) -> Outcome:
             processes.append(process)
         start_ns, reports = _attend(load, processes)
         delivered_per_s = tuple(report.in_window / load.seconds for report in reports)
-        same_order = len({(report.digest, report.delivered) for report in reports}) == 1
-        complete = reports[0].delivered == sum(report.sent for report in reports)
-        outcome = Outcome(delivered_per_s, same_order and complete, None)
-        if load.rate or load.rates:
-            messages = _messages([file.read_bytes() for file in files], start_ns + round(load.warmup_s * 1e9))
-            outcome = outcome._replace(latency_ms=_latency(messages))
-        return outcome
+        order = _order(reports)
+        if not (load.rate or load.rates):
+            return Outcome(delivered_per_s, order, None)
+        samples = [file.read_bytes() for file in files]
+        if order is not Order.SAME:
+            order = order_of(
+                [[(sender, number) for sender, number, *_ in SAMPLE.iter_unpack(data)] for data in samples]
+            )
+        messages = _messages(samples, start_ns + round(load.warmup_s * 1e9))
+        return Outcome(delivered_per_s, order, _latency(messages))
+
+
+def _order(reports: Sequence[Report]) -> Order:
+    """As far as counts and digests tell."""
+    sent = sum(report.sent for report in reports)
+    if any(report.delivered != sent for report in reports):
+        return Order.INCOMPLETE
+    return Order.SAME if len({report.digest for report in reports}) == 1 else Order.DIFFERENT
+
+
+def order_of(delivered: Sequence[Sequence[tuple[int, int]]]) -> Order:
+    """What members that are not all the same have in common: whether those that both have are in one order."""
+    if any(len(set(messages)) < len(messages) for messages in delivered):
+        return Order.DIFFERENT
+    for one, other in combinations(delivered, 2):
+        in_one, in_other = set(one), set(other)
+        if [each for each in one if each in in_other] != [each for each in other if each in in_one]:
+            return Order.DIFFERENT
+    return Order.INCOMPLETE
 
 
 def _attend(load: Load, processes: list[subprocess.Popen[str]]) -> tuple[int, list[Report]]:

@@ -17,7 +17,7 @@ from bench.peers.loads import HEADER, LAST, SAMPLE, Load, Report
 
 SECOND_NS = 1_000_000_000
 
-TAKEN_BACK_MAX = 1 << 16
+TAKEN_BACK_MAX = 1 << 15
 """So many deliveries, by the batch, can be taken back."""
 
 
@@ -30,6 +30,16 @@ class Figures(NamedTuple):
     digest: int
     ended: int
     samples: int
+
+
+class Taken(NamedTuple):
+    """Messages of one sender that have come up, and where the member stood before."""
+
+    position: int
+    """Of the first."""
+    heads: bytes
+    at_ns: int
+    before: Figures
 
 
 class Member:
@@ -53,7 +63,7 @@ class Member:
         self._in_window = 0
         self._digest = 0
         self._ended = 0
-        self._before: deque[tuple[int, Figures]] = deque(maxlen=TAKEN_BACK_MAX)
+        self._before: deque[Taken] = deque(maxlen=TAKEN_BACK_MAX)
 
     def await_start(self) -> None:
         """Say that all members are in, and wait for the word."""
@@ -96,34 +106,38 @@ class Member:
 
     def on_delivered(self, payloads: Sequence[bytes], position: int = 0) -> None:
         """Messages of one sender come up, in this order; from this position on, if they may be taken back."""
-        now_ns = time.monotonic_ns()
-        self._before.append((position, self._figures()))
         size = HEADER.size
-        heads = [payload[:size] for payload in payloads]
-        sender, number, _ = HEADER.unpack(heads[-1])
+        self._take(position, b"".join([payload[:size] for payload in payloads]), time.monotonic_ns())
+
+    def _take(self, position: int, heads: bytes, at_ns: int) -> None:
+        self._before.append(Taken(position, heads, at_ns, self._figures()))
+        sender, number, _ = HEADER.unpack_from(heads, len(heads) - HEADER.size)
         if number == LAST:
             self._ended += 1
-            heads.pop()
-        count = len(heads)
+            heads = heads[: -HEADER.size]
+        count = len(heads) // HEADER.size
         self.delivered += count
-        if self.from_ns <= now_ns < self.until_ns:
+        if self.from_ns <= at_ns < self.until_ns:
             self._in_window += count
-        self._digest = crc32(b"".join(heads), self._digest)
+        self._digest = crc32(heads, self._digest)
         if sender == self.me:
             self.under_way -= count
         if self.load.rate:
-            self._samples += [SAMPLE.pack(*HEADER.unpack(head), now_ns) for head in heads]
+            self._samples += [SAMPLE.pack(*head, at_ns) for head in HEADER.iter_unpack(heads)]
 
     def _figures(self) -> Figures:
         return Figures(self.delivered, self.under_way, self._in_window, self._digest, self._ended, len(self._samples))
 
     def on_retracted(self, position: int) -> None:
         """What has come up from this position on does not count: it will come up again."""
-        before = self._before
-        while before and before[-1][0] >= position:
-            figures = before.pop()[1]
+        while self._before and self._before[-1].position + len(self._before[-1].heads) // HEADER.size > position:
+            taken = self._before.pop()
+            figures = taken.before
             self.delivered, self.under_way, self._in_window, self._digest, self._ended, samples = figures
             del self._samples[samples:]
+            if taken.position < position:
+                stays = (position - taken.position) * HEADER.size
+                self._take(taken.position, taken.heads[:stays], taken.at_ns)
 
     @property
     def has_ended(self) -> bool:

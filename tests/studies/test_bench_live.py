@@ -16,7 +16,7 @@ from bench.live.scenarios import EXAMPLES, prepared, rates_of
 from bench.live.systems import System, own_systems, peer_systems
 from bench.live.tables import DISTURBED, print_tables
 from bench.peers import corosync, syncobj
-from bench.peers.loads import HEADER, LAST, SAMPLE, Latency, Load, Outcome, Running, run
+from bench.peers.loads import HEADER, LAST, SAMPLE, Latency, Load, Order, Outcome, Running, order_of, run
 from bench.peers.member import SECOND_NS, Member
 from click.testing import CliRunner
 from tools.wan.tap import why_unfit
@@ -36,9 +36,9 @@ def run_both(group: Callable[[], AbstractContextManager[Running]]) -> None:
         flat = running.run(Load(3, 100, 0.0, SECONDS, 0.1))
     with group() as running:
         paced = running.run(Load(3, 100, 50.0, SECONDS, 0.1))
-    assert flat.same_order
+    assert flat.order is Order.SAME
     assert flat.latency_ms is None
-    assert paced.same_order
+    assert paced.order is Order.SAME
     assert paced.latency_ms is not None
     assert 0 < paced.latency_ms.own_p50 <= paced.latency_ms.last_p50 <= paced.latency_ms.last_p99
 
@@ -66,8 +66,8 @@ def test_the_command_prints_what_it_has_measured() -> None:
     done = CliRunner().invoke(main, ["live", *options, "--peers", "", "--seconds", str(SECONDS), "--json"])
     assert done.exit_code == 0, done.output
     flat, paced = json.loads(done.stdout)
-    assert (flat["system"], flat["rate"], flat["same_order"]) == ("token-site, fsync interval, TLS off", 0, True)
-    assert (paced["rate"], paced["same_order"]) == (20, True)
+    assert (flat["system"], flat["rate"], flat["order"]) == ("token-site, fsync interval, TLS off", 0, "same")
+    assert (paced["rate"], paced["order"]) == (20, "same")
 
 
 @pytest.mark.slow
@@ -114,8 +114,7 @@ def test_members_that_see_another_order_report_another_digest(
 def test_what_is_taken_back_does_not_count(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     one, other = member(tmp_path, rate="1"), member(tmp_path, rate="1")
     first, second, third = one.messages(3)
-    one.on_delivered([first], 0)
-    one.on_delivered([third], 1)
+    one.on_delivered([first, third], 0)
     one.on_delivered([one.last_message()], 2)
     one.on_retracted(1)
     one.on_delivered([second, third], 1)
@@ -171,19 +170,26 @@ def test_a_table_has_ratios_and_tells_what_went_wrong(capsys: pytest.CaptureFixt
 
     print_tables(
         [
-            measured("Corosync, crypto off", flat, Outcome((100.0, 50.0), True, None)),
-            measured("own", flat, Outcome((90.0, 75.0), True, None, view_changes=1)),
+            measured("Corosync, crypto off", flat, Outcome((100.0, 50.0), Order.SAME, None)),
+            measured("own", flat, Outcome((90.0, 75.0), Order.SAME, None, view_changes=1)),
             measured("other", flat, None),
-            measured("Corosync, crypto off", paced, Outcome((600.0,), True, quick)),
-            measured("own", paced, Outcome((600.0,), True, slow)),
-            measured("other", paced, Outcome((600.0,), False, slow)),
+            measured("Corosync, crypto off", paced, Outcome((600.0,), Order.SAME, quick)),
+            measured("own", paced, Outcome((600.0,), Order.SAME, slow)),
+            measured("other", paced, Outcome((600.0,), Order.DIFFERENT, slow)),
         ]
     )
     printed = capsys.readouterr().out
     assert f"{DISTURBED}75 (1.50×)" in printed
     assert "2.00 (2.00×) / 6.00 (2.00×), p99 4.0 / 8.0" in printed
     assert "failed" in printed
-    assert "order differs" in printed
+    assert "order different" in printed
+
+
+def test_what_is_missing_is_no_other_order() -> None:
+    all_three = [(0, 0), (1, 0), (0, 1)]
+    assert order_of([all_three, all_three[1:]]) is Order.INCOMPLETE
+    assert order_of([all_three, [(1, 0), (0, 0)]]) is Order.DIFFERENT
+    assert order_of([all_three, [*all_three, (1, 0)]]) is Order.DIFFERENT
 
 
 def test_every_scenario_is_prepared_alike() -> None:
