@@ -6,6 +6,7 @@ import base64
 import json
 import re
 from collections.abc import Sequence
+from functools import partial
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from ordercast.core.errors import WrongUse
 from ordercast.studies import nine_scenarios
 from ordercast.studies.framework import study as framework
 from ordercast.studies.framework.claims import Claim, Verdict, outcome
+from ordercast.studies.framework.grid import run_grid
 from ordercast.studies.framework.results import Run
 from ordercast.studies.framework.study import Size, Study
 
@@ -163,7 +165,7 @@ def test_a_file_is_no_place_for_a_report(tmp_path: Path) -> None:
 
 def test_a_real_study_in_miniature_judges_its_own_claims(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     study = tiny(nine_scenarios.STUDY, *nine_scenarios.STUDY.claims)
-    done = framework.conduct(study, Size.QUICK, workers=1)
+    done = framework.conduct(study, Size.QUICK, runner=partial(run_grid, workers=1))
     verdicts = {claim.text[:20]: found.verdict for claim, found in done.outcomes}
     assert verdicts["Every run delivers o"] is Verdict.REPRODUCED
     assert len(done.results.entries) == 45

@@ -57,7 +57,7 @@ def test_a_site_that_crashes_has_no_silence() -> None:
 
 def test_a_grid_hands_the_figures_on_whatever_runs_it() -> None:
     points = [(key, scenario("full", until_s=until_s)) for key, until_s in ((1, 3.0), (2, 5.0))]
-    alone, together = (dict(run_grid(points, workers, Silence)) for workers in (1, 2))
+    alone, together = (dict(run_grid(points, Silence, workers)) for workers in (1, 2))
     assert alone == {key: ran._replace(figures=alone[key].figures) for key, ran in together.items()}
     assert [round(alone[key].figures["silence_ms"], -2) for key in (1, 2)] == [3000, 1000]
     assert [together[key].figures["silence_ms"] for key in (1, 2)] == [

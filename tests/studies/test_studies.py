@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from functools import partial
+
 import pytest
+from msgspec.structs import replace
 
 from ordercast.core.errors import WrongUse
 from ordercast.simulator.scenario import from_table
+from ordercast.studies.framework.grid import MakeMeasure, Point, Ran, run_grid
+from ordercast.studies.framework.receipts import Receipts
 from ordercast.studies.framework.study import Size, Study, all_studies, conduct, find, judge
 from tests.studies.made_up import results_of
 
 STUDIES = all_studies()
+IN_THIS_PROCESS = partial(run_grid, workers=1)
 EVERY_STUDY = pytest.mark.parametrize("study", STUDIES, ids=lambda study: study.name)
 
 
@@ -78,16 +85,28 @@ def test_a_figure_that_was_not_measured_bears_out_no_claim(study: Study) -> None
 
 
 def test_progress_is_told_run_by_run() -> None:
-    study = find("nine-scenarios", STUDIES)
+    study = shortened(find("nine-scenarios", STUDIES), 3)
     told: list[tuple[int, int]] = []
-    conduct(shortened(study, 3), Size.QUICK, workers=1, on_progress=lambda done, total: told.append((done, total)))
+    conduct(study, Size.QUICK, runner=IN_THIS_PROCESS, on_progress=lambda done, total: told.append((done, total)))
     assert told == [(1, 3), (2, 3), (3, 3)]
+
+
+def test_whatever_runs_the_grid_is_given_the_measure_and_may_answer_in_any_order() -> None:
+    study = replace(shortened(find("sequencer-crash", STUDIES), 3), claims=())
+    given: list[MakeMeasure | None] = []
+
+    def backwards(points: Sequence[Point], measure: MakeMeasure | None) -> Iterator[tuple[int, Ran]]:
+        given.append(measure)
+        yield from reversed(list(IN_THIS_PROCESS(points, measure)))
+
+    usual, other = (conduct(study, Size.QUICK, runner=runner) for runner in (IN_THIS_PROCESS, backwards))
+    assert given == [Receipts]
+    assert [entry.labels for entry in other.results.entries] == [entry.labels for entry in usual.results.entries]
+    assert [entry.result for entry in other.results.entries] == [entry.result for entry in usual.results.entries]
 
 
 def shortened(study: Study, runs: int) -> Study:
     """The same study with few and short runs, and without claims and tables."""
-    from msgspec.structs import replace
-
     few = study.grid(Size.QUICK)[:runs]
     short = [replace(run, scenario={**run.scenario, "duration_s": 0.5, "warmup_s": 0.0}) for run in few]
     return replace(study, grid=lambda size: short, tables=lambda results: [], claims=())

@@ -1,4 +1,4 @@
-"""How a grid of runs is run: over a pool of processes, one run per process at a time."""
+"""How a grid of runs is run. A `Runner` is whatever runs one; by default `run_grid`, a pool of processes."""
 
 from __future__ import annotations
 
@@ -28,12 +28,17 @@ class Ran(NamedTuple):
     figures: Mapping[str, float]
 
 
-def run_grid(
-    points: Sequence[Point], workers: int | None = None, measure: Callable[[], Measure] | None = None
-) -> Iterator[tuple[int, Ran]]:
-    """Run every point and yield its key and what came of it as soon as it is there: in no particular order.
+MakeMeasure = Callable[[], Measure]
+"""Makes an observer for a run; it must be importable by name, for it is called in other processes."""
 
-    `measure` makes an observer for each run; it must be importable by name, for it is called in other processes."""
+Runner = Callable[[Sequence[Point], MakeMeasure | None], Iterator[tuple[int, Ran]]]
+"""Runs every point once and yields its key and what came of it, as soon as it is there: in no particular order."""
+
+
+def run_grid(
+    points: Sequence[Point], measure: MakeMeasure | None = None, workers: int | None = None
+) -> Iterator[tuple[int, Ran]]:
+    """The `Runner` that needs nothing but this machine: so many processes, by default one for each of its cores."""
     scenarios = [(key, from_table(table, f"run {key} of the grid")) for key, table in points]
     scenarios.sort(key=lambda point: -_work(point[1]))
     workers = min(workers or os.cpu_count() or 1, len(scenarios))
@@ -49,7 +54,7 @@ def _work(scenario: Scenario) -> float:
     return sum(mean_rates(scenario, topology)) * scenario.duration_s * len(topology.names)
 
 
-def _run(point: tuple[int, Scenario], make_measure: Callable[[], Measure] | None) -> tuple[int, Ran]:
+def _run(point: tuple[int, Scenario], make_measure: MakeMeasure | None) -> tuple[int, Ran]:
     key, scenario = point
     if make_measure is None:
         return key, Ran(run(scenario), {})
@@ -59,7 +64,7 @@ def _run(point: tuple[int, Scenario], make_measure: Callable[[], Measure] | None
 
 
 def _in_pool(
-    scenarios: Sequence[tuple[int, Scenario]], workers: int, measure: Callable[[], Measure] | None
+    scenarios: Sequence[tuple[int, Scenario]], workers: int, measure: MakeMeasure | None
 ) -> Iterator[tuple[int, Ran]]:
     pool = ProcessPoolExecutor(workers, get_context("spawn"), initializer=_end_with_the_parent)
     try:

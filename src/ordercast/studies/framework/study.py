@@ -13,8 +13,7 @@ from ordercast import studies
 from ordercast.core.errors import WrongUse
 from ordercast.studies.framework.claims import CORRECT, Claim, Outcome, Verdict
 from ordercast.studies.framework.figures import Picture
-from ordercast.studies.framework.grid import run_grid
-from ordercast.studies.framework.measures import Measure
+from ordercast.studies.framework.grid import MakeMeasure, Runner, run_grid
 from ordercast.studies.framework.results import Entry, Results, Run
 from ordercast.studies.framework.tables import Table
 
@@ -40,7 +39,7 @@ class Study(Struct, frozen=True):
     tables: Callable[[Results], list[Table]]
     claims: tuple[Claim, ...]
     pictures: tuple[Picture, ...]
-    measure: Callable[[], Measure] | None = None
+    measure: MakeMeasure | None = None
     """What every run is measured by, beyond its latencies: `Results.figure` finds it."""
     notes: tuple[str, ...] = ()
     """What the papers leave open, and how it was read."""
@@ -62,12 +61,12 @@ class Studied(Struct, frozen=True):
 
 
 def conduct(
-    study: Study, size: Size, *, workers: int | None = None, on_progress: Callable[[int, int], None] | None = None
+    study: Study, size: Size, *, runner: Runner = run_grid, on_progress: Callable[[int, int], None] | None = None
 ) -> Studied:
-    """Run a study's grid and judge its claims. `on_progress` is told how many runs of how many are done."""
+    """Have a study's grid run, and judge its claims. `on_progress` is told how many runs of how many are done."""
     runs = study.grid(size)
     found = {}
-    for key, ran in run_grid([(key, run.scenario) for key, run in enumerate(runs)], workers, study.measure):
+    for key, ran in runner([(key, run.scenario) for key, run in enumerate(runs)], study.measure):
         found[key] = ran
         if on_progress is not None:
             on_progress(len(found), len(runs))
