@@ -20,8 +20,9 @@ from ordercast.studies import nine_scenarios
 from ordercast.studies.framework import study as framework
 from ordercast.studies.framework.claims import Claim, Verdict, outcome
 from ordercast.studies.framework.grid import run_grid
-from ordercast.studies.framework.results import Run
+from ordercast.studies.framework.results import Results, Run
 from ordercast.studies.framework.study import Size, Study
+from ordercast.studies.framework.tables import Table
 
 
 def tiny(study: Study, *claims: Claim) -> Study:
@@ -109,6 +110,44 @@ def test_the_html_report_refers_to_nothing_outside_itself(monkeypatch: pytest.Mo
     picture = base64.b64decode(data).decode()
     assert all(target.startswith("#") for target in re.findall(r'href="([^"]*)"', picture))
     assert "Three is &lt;one&gt;." in page
+
+
+def test_several_studies_begin_with_a_table_of_all_claims(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    first = replace(tiny(nine_scenarios.STUDY, HOLDS, FAILS), name="first", grid=lambda size: [], tables=no_tables)
+    second = replace(first, name="second", source="Figure <2>", pictures=(), claims=(DIFFERS,))
+    first = replace(first, pictures=())
+    monkeypatch.setattr(framework, "all_studies", lambda: [first, second])
+    assert invoke(["all", "--out", str(tmp_path)]).exit_code == 1
+    page, text = (tmp_path / "report.html").read_text(), (tmp_path / "report.md").read_text()
+    for name, number in (("first", 1), ("first", 2), ("first", 3), ("second", 1), ("second", 2)):
+        target = f"{name}-claim-{number}"
+        assert page.index(f'href="#{target}"') < page.index(f'id="{target}"')
+        assert text.index(f"(#{target})") < text.index(f'id="{target}"')
+    assert 'href="#second"' in page
+    assert 'id="second"' in page
+    assert "Figure &lt;2&gt;" in page
+    assert "1 of 5 claims reproduced, 1 differs for a reason that is understood, 3 not reproduced." in page
+    assert "1 of 5 claims reproduced, 1 differs for a reason that is understood, 3 not reproduced." in text
+    assert "| [second](#second) | **differs, because** | [Two is one.](#second-claim-1) |" in text
+
+
+def test_a_report_tells_grid_metric_and_what_was_published(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    claim = Claim("One is one.", "Figure 1", lambda results: outcome(True, "1"), published="“one”")
+    done = run(
+        monkeypatch, tiny(nine_scenarios.STUDY, claim, HOLDS), "nine-scenarios", "--quick", "--out", str(tmp_path)
+    )
+    assert "Published: “one”." in done.stdout
+    page, text = (tmp_path / "report.html").read_text(), (tmp_path / "report.md").read_text()
+    for report in (page, text):
+        assert nine_scenarios.STUDY.metric in report
+        assert "45 runs, size quick; source: quasi-periodic; estimates: known; scenario: 1, 2, 3, 4," in report
+    assert "<td>1</td><td>“one”</td><td>Figure 1</td>" in page
+    assert "| One is one. | 1 | “one” | Figure 1 |" in text
+    assert "| One is one. | 1 | – | nowhere |" in text
+
+
+def no_tables(results: Results) -> list[Table]:
+    return []
 
 
 def test_a_missed_claim_is_exit_code_1(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -49,8 +49,14 @@ def test_each_claim_can_be_missed(changes: dict[str, float], missed: set[int]) -
 
 
 def test_ratios_stand_beside_those_published() -> None:
-    latencies, ratios = STUDY.tables(measured())
+    latencies, beside, ratios = STUDY.tables(measured())
     assert latencies.texts(2)[:3] == ["changing", "none", "753"]
+    assert [beside.texts(row)[2::2] for row in range(3)] == [
+        ["647", "1034", "1839"],
+        ["727", "1034", "1096"],
+        ["753", "1010", "2211"],
+    ]
+    assert beside.texts(2)[1::2] == ["753", latencies.texts(2)[5], "2211"]
     assert ratios.texts(0) == ["poisson", "1.44", "1.76", "1.60", "2.84", "2.84", "2.84"]
     assert [ratios.texts(row)[3] for row in range(3)] == ["1.60", "1.42", "1.34"]
 

@@ -55,10 +55,15 @@ HYBRID: dict[str, Label] = {"protocol": "hybrid", "tickets": "piggyback", "scena
         (({**TOKEN, "loss_percent": 1.0}, 2400.0, 1.3), {ONE_PERCENT}),
         (({**TOKEN, "loss_percent": 5.0}, 5100.0, 2.5), {FIVE_PERCENT}),
         (({**TOKEN, "loss_percent": 5.0}, None, 2.5), {FIVE_PERCENT}),
-        (({**TOKEN, "loss_percent": 1.0}, 1900.0, 1.5), {OVERHEAD}),
+        (({**TOKEN, "loss_percent": 1.0}, 1900.0, 3.1), {OVERHEAD}),
         (({**HYBRID, "loss_percent": 1.0}, 1901.0, 1.3), {LEAD}),
     ],
 )
 def test_one_case_is_enough_to_miss_a_claim(change: Change, missed: set[int]) -> None:
     found = verdicts(CLAIMS, measured(change))
     assert [index for index, verdict in enumerate(found) if verdict is Verdict.MISSED] == sorted(missed)
+
+
+def test_acknowledgements_at_once_are_a_difference_that_is_understood() -> None:
+    found = measured(({**TOKEN, "loss_percent": 1.0}, 1900.0, 1.5))
+    assert verdicts(CLAIMS, found)[OVERHEAD] is Verdict.DIFFERS

@@ -89,5 +89,5 @@ def test_the_papers_lines_stand_beside_our_figures() -> None:
     table = STUDY.tables(measured(on_lines(0.5, 1.0)))[0]
     titles = [column.title for column in table.columns]
     row = dict(zip(titles, table.texts(0), strict=True))
-    assert [row[f"paper {line}"] for line in ("D + t/2", "D + t", "2·D")] == ["200", "300", "200"]
-    assert row["symmetric"] == "210.0"
+    assert [row[f"paper {line}"] for line in ("D + t/2", "D + t", "2·D")] == ["150", "250", "100"]
+    assert row["symmetric"] == "110.0"

@@ -30,6 +30,7 @@ NAMES = [
     "scenarios-in-sequence",
     "sequencer-crash",
     "thirty-processes",
+    "two-processes",
 ]
 
 
@@ -74,6 +75,12 @@ def test_every_size_fills_every_cell(study: Study) -> None:
         for table in judge(study, size, results_of(study, size, lambda labels: 100.0)).tables:
             assert table.rows
             assert all("–" not in table.texts(row) for row in range(len(table.rows)))
+
+
+@EVERY_STUDY
+def test_a_claim_about_a_figure_of_the_papers_says_what_is_published(study: Study) -> None:
+    for claim in study.claims:
+        assert bool(claim.published) == ("report" in claim.source or "short paper" in claim.source), claim.text
 
 
 @EVERY_STUDY

@@ -48,6 +48,7 @@ def command(
     """
     from ordercast.studies.framework import report
     from ordercast.studies.framework.study import all_studies, find
+    from ordercast.studies.framework.summary import verdict_line
 
     studies = all_studies()
     if listing:
@@ -63,7 +64,7 @@ def command(
     if as_json:
         _print_json({"studies": [report.as_data(each) for each in studied], "report": str(path)})
     else:
-        click.echo(f"{report.verdict_line(studied)}\nReport with pictures: {path}")
+        click.echo(f"{verdict_line(studied)}\nReport with pictures: {path}")
     if not all(each.good for each in studied):
         context.exit(1)
 
@@ -127,7 +128,7 @@ def _print_list(studies: Sequence[Study], as_json: bool) -> None:
 
 
 def _print_introduction(study: Study) -> None:
-    _print_prose(f"[bold]{study.title}[/bold] ({study.source})\n\n{study.question}\n")
+    _print_prose(f"[bold]{study.title}[/bold] ({study.source})\n\n{study.question}\n\nMeasured: {study.metric}\n")
 
 
 def _print_outcome(studied: Studied) -> None:
@@ -179,5 +180,6 @@ def _claims(studied: Studied) -> RenderableType:
     for claim, outcome in studied.outcomes:
         because = f"\n[yellow]… {outcome.because}.[/yellow]" if outcome.because else ""
         verdict = f"[{colours[outcome.verdict]}]{outcome.verdict}[/]"
-        shown.add_row(verdict, f"{claim.text}\n[dim]Measured: {outcome.measured}.[/dim]{because}")
+        published = f" Published: {claim.published}." if claim.published else ""
+        shown.add_row(verdict, f"{claim.text}\n[dim]Measured: {outcome.measured}.{published}[/dim]{because}")
     return shown

@@ -210,6 +210,7 @@ STUDY = Study(
         "Five busy sites on two LANs, A B C and D E, 540 ms apart. One of them crashes. How long does a "
         "survivor deliver nothing, and how does that compare with the silence after which the site is suspected?"
     ),
+    metric="The longest time without a delivery at any survivor, beside the silence after which a site is suspected.",
     grid=grid,
     tables=tables,
     claims=(

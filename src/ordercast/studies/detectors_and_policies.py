@@ -14,7 +14,7 @@ from ordercast.studies.framework.changing import Changing
 from ordercast.studies.framework.claims import Claim, Outcome, outcome
 from ordercast.studies.framework.figures import Axes, Picture
 from ordercast.studies.framework.results import Label, Results, Run, lowest, worst
-from ordercast.studies.framework.study import Size, Study
+from ordercast.studies.framework.study import LAST_RECIPIENT, Size, Study
 from ordercast.studies.framework.tables import Column, Row, Table
 from ordercast.studies.scenarios_in_sequence import in_sequence
 
@@ -200,6 +200,7 @@ STUDY = Study(
         "detectors turn gaps into a mean, two policies turn means and delays into a role. Which are best, where five "
         "sites change their loads together, and where fourteen do so one by one and all the time?"
     ),
+    metric=LAST_RECIPIENT + " Beside it, how often sites switch, and how soon latency settles.",
     grid=grid,
     tables=tables,
     claims=(

@@ -12,7 +12,7 @@ from typing import Any
 from ordercast.studies.framework.claims import Claim, Outcome, outcome
 from ordercast.studies.framework.figures import LIMIT_STYLE, Axes, Picture, protocol_line
 from ordercast.studies.framework.results import Label, Results, Run, worst
-from ordercast.studies.framework.study import Size, Study
+from ordercast.studies.framework.study import LAST_RECIPIENT, Size, Study
 from ordercast.studies.framework.tables import Column, Row, Table
 from ordercast.studies.nine_scenarios import LOADS, RATES, loads_of
 
@@ -171,7 +171,16 @@ def repairs_send_little(results: Results) -> Outcome:
         lossless, lossy = (results.transmissions(**case, **FULL, loss_percent=loss) for loss in (0.0, 1.0))
         growths.append(((lossy - lossless) / (len(LOADS) - 1), _name(case)))
     most, name = worst(growths)
-    return outcome(most <= 0.1, f"at most {most:.2f} more transmissions for each copy of a message ({name})")
+    return outcome(
+        most <= 0.1,
+        f"at most {most:.2f} more transmissions for each copy of a message ({name})",
+        explained=most <= 0.5,
+        because=(
+            "what is sent again is little; but while a frame is missing, each later one on its link is acknowledged at "
+            "once, so that all the losses of a round trip are repaired in the next, and at 1 % a frame is missing for "
+            "about a third of the time: that makes up to one acknowledgement more for every two copies"
+        ),
+    )
 
 
 def hybrid_keeps_its_lead(results: Results) -> Outcome:
@@ -227,6 +236,7 @@ STUDY = Study(
         "the same part of what is sent. How much longer does a message take until the last site has delivered it, and "
         "how much more is sent?"
     ),
+    metric=LAST_RECIPIENT + " Beside it, the copies sent beyond the messages themselves.",
     grid=grid,
     tables=tables,
     claims=(

@@ -183,6 +183,7 @@ STUDY = Study(
         "crashes, or both do. Is anything lost that its sender has a receipt for, is anything delivered twice, and "
         "how long is nothing delivered?"
     ),
+    metric="Lost receipts, doubled deliveries, and the longest time without a delivery at any survivor.",
     grid=grid,
     tables=tables,
     claims=(

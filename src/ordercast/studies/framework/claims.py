@@ -34,6 +34,8 @@ class Claim(Struct, frozen=True):
     source: str
     """Where it is said: a paper's section, or that it is an expectation of ours."""
     check: Callable[[Results], Outcome]
+    published: str = ""
+    """What the papers' figure or text has to be held against; empty where they have nothing."""
 
 
 def outcome(holds: bool, measured: str, *, explained: bool = False, because: str = "") -> Outcome:

@@ -7,9 +7,10 @@ from collections.abc import Iterator, Sequence
 from html import escape
 from pathlib import Path
 
-from ordercast.studies.framework.claims import Verdict
+from ordercast.studies.framework.claims import Outcome, Verdict
 from ordercast.studies.framework.figures import Picture
 from ordercast.studies.framework.study import Studied
+from ordercast.studies.framework.summary import NOTHING, claim_id, grid_line, verdict_line
 from ordercast.studies.framework.tables import Table
 
 STYLE = """
@@ -24,6 +25,9 @@ table { border-collapse: collapse; margin: 0.5rem 0 1.5rem; font-variant-numeric
 th, td { padding: 0.25rem 0.75rem; border-bottom: 1px solid #ddd; vertical-align: top; }
 th { text-align: left; background: #f5f5f5; font-weight: 600; }
 .figures th, .figures td { text-align: right; }
+.claims th .source { font-weight: 400; margin-left: 0.5rem; }
+.claims td a { color: inherit; }
+tr:target { background: #fff7d6; }
 .best { font-weight: 700; }
 .section td { border-top: 2px solid #999; }
 .verdict { white-space: nowrap; font-weight: 600; }
@@ -42,15 +46,30 @@ VERDICT_CLASSES = {Verdict.REPRODUCED: "reproduced", Verdict.DIFFERS: "differs",
 def page(studied: Sequence[Studied], directory: Path) -> str:
     """The whole report; the pictures are read from the directory."""
     body = "\n".join(line for each in studied for line in _study(each, directory))
-    contents = "".join(
-        f'<li><a href="#{escape(each.study.name)}">{escape(each.study.title)}</a></li>' for each in studied
-    )
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>ordercast: studies</title>\n<style>{STYLE}</style>\n</head>\n<body>\n"
-        f"<h1>ordercast: studies</h1>\n<ul>{contents}</ul>\n{body}\n</body>\n</html>\n"
+        f"<h1>ordercast: studies</h1>\n<p>{escape(verdict_line(studied))}</p>\n"
+        f"{_all_claims(studied) if len(studied) > 1 else ''}\n{body}\n</body>\n</html>\n"
     )
+
+
+def _all_claims(studied: Sequence[Studied]) -> str:
+    """Every claim and its verdict, by study, with links to where more is said."""
+    rows = []
+    for each in studied:
+        name, title = escape(each.study.name), escape(each.study.title)
+        head = f'<th colspan="2"><a href="#{name}">{title}</a> <span class="source">{escape(each.study.source)}</span>'
+        rows.append(f"<tr>{head}</th></tr>")
+        for number, (claim, outcome) in enumerate(each.outcomes, 1):
+            link = f'<a href="#{escape(claim_id(each, number))}">{escape(claim.text)}</a>'
+            rows.append(f"<tr>{_verdict(outcome)}<td>{link}</td></tr>")
+    return f'<div class="wide"><table class="claims">{"".join(rows)}</table></div>'
+
+
+def _verdict(outcome: Outcome) -> str:
+    return f'<td class="verdict {VERDICT_CLASSES[outcome.verdict]}">{escape(outcome.verdict)}</td>'
 
 
 def _study(studied: Studied, directory: Path) -> Iterator[str]:
@@ -58,6 +77,8 @@ def _study(studied: Studied, directory: Path) -> Iterator[str]:
     yield f'<h2 id="{escape(study.name)}">{escape(study.title)}</h2>'
     yield f'<p class="source"><code>{escape(study.name)}</code>: {escape(study.source)}</p>'
     yield f"<p>{escape(study.question)}</p>"
+    yield f"<p><b>Measured.</b> {escape(study.metric)}</p>"
+    yield f"<p><b>The grid.</b> {escape(grid_line(studied))}</p>"
     for picture in study.pictures:
         if picture.applies(studied.results):
             yield _figure(picture, directory)
@@ -69,7 +90,6 @@ def _study(studied: Studied, directory: Path) -> Iterator[str]:
     if study.notes:
         yield "<h3>How it was read</h3>"
         yield "<ul>" + "".join(f"<li>{escape(note)}</li>" for note in study.notes) + "</ul>"
-    yield f'<p class="source">{len(studied.results.entries)} runs, size {escape(studied.size)}.</p>'
 
 
 def _figure(picture: Picture, directory: Path) -> str:
@@ -81,12 +101,15 @@ def _figure(picture: Picture, directory: Path) -> str:
 
 
 def _claims(studied: Studied) -> Iterator[str]:
-    yield '<div class="wide"><table><tr><th>verdict</th><th>claim</th><th>measured</th><th>said in</th></tr>'
-    for claim, outcome in studied.outcomes:
-        verdict = f'<td class="verdict {VERDICT_CLASSES[outcome.verdict]}">{escape(outcome.verdict)}</td>'
+    yield '<div class="wide"><table><tr><th>verdict</th><th>claim</th>'
+    yield "<th>measured</th><th>published</th><th>said in</th></tr>"
+    for number, (claim, outcome) in enumerate(studied.outcomes, 1):
         because = f'<div class="because">… {escape(outcome.because)}.</div>' if outcome.because else ""
-        yield f"<tr>{verdict}<td>{escape(claim.text)}{because}</td>"
-        yield f"<td>{escape(outcome.measured)}</td><td>{escape(claim.source)}</td></tr>"
+        yield f'<tr id="{escape(claim_id(studied, number))}">{_verdict(outcome)}<td>{escape(claim.text)}{because}</td>'
+        yield "".join(
+            f"<td>{escape(text)}</td>" for text in (outcome.measured, claim.published or NOTHING, claim.source)
+        )
+        yield "</tr>"
     yield "</table></div>"
 
 

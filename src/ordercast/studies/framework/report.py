@@ -8,7 +8,6 @@ from typing import Any
 
 from ordercast.core.errors import NotFit, WrongUse
 from ordercast.studies.framework import figures, html, markdown
-from ordercast.studies.framework.claims import Verdict
 from ordercast.studies.framework.study import Studied
 from ordercast.studies.framework.tables import cell_value
 
@@ -42,25 +41,15 @@ def pictures(studied: Studied) -> Iterator[figures.Picture]:
     return (picture for picture in studied.study.pictures if picture.applies(studied.results))
 
 
-def verdict_line(studied: Sequence[Studied]) -> str:
-    """How many claims came to what, in words."""
-    verdicts = [outcome.verdict for each in studied for _, outcome in each.outcomes]
-    counts = {verdict: verdicts.count(verdict) for verdict in Verdict}
-    parts = [f"{counts[Verdict.REPRODUCED]} of {len(verdicts)} claims reproduced"]
-    if (differing := counts[Verdict.DIFFERS]) > 0:
-        parts.append(f"{differing} {'differs' if differing == 1 else 'differ'} for a reason that is understood")
-    if counts[Verdict.MISSED]:
-        parts.append(f"{counts[Verdict.MISSED]} not reproduced")
-    return ", ".join(parts) + "."
-
-
 def as_data(studied: Studied) -> dict[str, Any]:
     """A study's claims and tables for programs."""
     return {
         "study": studied.study.name,
         "title": studied.study.title,
         "source": studied.study.source,
+        "metric": studied.study.metric,
         "size": studied.size.value,
+        "grid": studied.results.grid(),
         "runs": len(studied.results.entries),
         "good": studied.good,
         "claims": [
@@ -68,6 +57,7 @@ def as_data(studied: Studied) -> dict[str, Any]:
                 "claim": claim.text,
                 "source": claim.source,
                 "verdict": outcome.verdict.value,
+                "published": claim.published or None,
                 "measured": outcome.measured,
                 "because": outcome.because or None,
             }

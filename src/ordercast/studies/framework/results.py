@@ -57,6 +57,12 @@ class Results:
         """The values that a label takes, in the order of the grid."""
         return list(dict.fromkeys(entry.labels[label] for entry in self.entries if label in entry.labels))
 
+    def grid(self) -> dict[str, list[Label]]:
+        """What has been run, in labels: for each the values that it takes."""
+        return {
+            label: self.distinct(label) for label in dict.fromkeys(label for e in self.entries for label in e.labels)
+        }
+
     def last_ms(self, **labels: Label) -> float:
         """The mean last-recipient latency, averaged over the runs with these labels; NaN without any."""
         return self._mean(labels, lambda entry: None if (last := entry.result.latency_ms.last) is None else last.mean)

@@ -26,6 +26,12 @@ class Size(enum.StrEnum):
     FULL = "full"
 
 
+LAST_RECIPIENT = (
+    "The mean, over messages, of the last-recipient latency: from the multicast to the delivery at the last site."
+)
+"""The papers' metric, which most studies share."""
+
+
 class Study(Struct, frozen=True):
     """One table or figure of the papers, and how to get it again."""
 
@@ -35,6 +41,8 @@ class Study(Struct, frozen=True):
     """The papers' figure or table."""
     question: str
     """For a newcomer: what is compared, and what the figures mean."""
+    metric: str
+    """What is measured in each run, for people."""
     grid: Callable[[Size], list[Run]]
     tables: Callable[[Results], list[Table]]
     claims: tuple[Claim, ...]
