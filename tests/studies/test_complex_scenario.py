@@ -6,8 +6,9 @@ from collections.abc import Mapping
 
 import pytest
 
-from ordercast.studies.complex_scenario import CHANGING, LASTS_S, PUBLISHED_MS, SITES, STUDY, changing_traffic
+from ordercast.studies.complex_scenario import CHANGING, PUBLISHED_MS, STUDY
 from ordercast.studies.framework.claims import Verdict
+from ordercast.studies.framework.five_towns import LASTS_S, SITES, changing_traffic
 from ordercast.studies.framework.results import Label, Results
 from ordercast.studies.framework.study import Size
 from tests.studies.made_up import results_of, verdicts

@@ -198,6 +198,7 @@ def draw(axes: list[Axes], results: Results) -> None:
         label = "one and two round trips of the slow link" if round_trips == 1 else None
         panel.axhline(height, color=REFERENCE_COLOUR, linewidth=1.4, linestyle=":", label=label)
     panel.set_xticks(range(len(METHODS)), [f"{method['protocol']}\n{method['tickets']}" for method in METHODS])
+    panel.grid(visible=False, axis="x")
     panel.set_ylabel("longest time without a delivery at a survivor (ms)")
     panel.legend(ncols=2, loc="upper center", bbox_to_anchor=(0.5, 1.2))
 

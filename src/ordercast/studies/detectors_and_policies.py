@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ordercast.studies.complex_scenario import NETWORK as FIVE_TOWNS
-from ordercast.studies.complex_scenario import changing_traffic
 from ordercast.studies.framework.changing import Changing
 from ordercast.studies.framework.claims import Claim, Outcome, outcome
-from ordercast.studies.framework.figures import Axes, Picture
+from ordercast.studies.framework.figures import Axes, Picture, sources
+from ordercast.studies.framework.five_towns import NETWORK as FIVE_TOWNS
+from ordercast.studies.framework.five_towns import changing_traffic
 from ordercast.studies.framework.results import Label, Results, Run, lowest, worst
 from ordercast.studies.framework.study import LAST_RECIPIENT, Size, Study
 from ordercast.studies.framework.tables import Column, Row, Table
@@ -176,12 +176,13 @@ def draw(axes: list[Axes], results: Results) -> None:
         for source in SOURCES:
             panel = next(panels)
             _draw_methods(panel, results.where(load=load, source=source))
-            panel.set_title(f"{load}, {source} sources")
-    for panel in axes[2:]:
+            panel.set_title(f"{load}, {sources(source)}")
+    for panel in axes:
+        panel.margins(0.12)
         panel.set_xlabel("switches per minute, all sites together")
     for panel in axes[::2]:
         panel.set_ylabel("mean last-recipient latency (ms)")
-    axes[0].legend(fontsize=9)
+    axes[0].figure.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=4)
 
 
 def _draw_methods(panel: Axes, results: Results) -> None:
@@ -229,10 +230,11 @@ STUDY = Study(
         Picture(
             "detectors-and-policies",
             "Latency and switches of each detector (colour) with each policy (marker): lower and further left is "
-            "better.",
+            "better. Above and below differ in scale, and neither begins at zero.",
             draw,
             rows=2,
             columns=2,
+            shared="row",
             size_inches=(14.0, 10.0),
         ),
     ),

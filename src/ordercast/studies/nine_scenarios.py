@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from ordercast.studies.framework.claims import Claim, Outcome, outcome
-from ordercast.studies.framework.figures import LIMIT_STYLE, Axes, Picture, protocol_line
+from ordercast.studies.framework.figures import LIMIT_STYLE, Axes, Picture, protocol_line, sources
 from ordercast.studies.framework.results import Results, Run, lowest
 from ordercast.studies.framework.study import LAST_RECIPIENT, Size, Study
 from ordercast.studies.framework.tables import Column, Row, Table
@@ -112,7 +112,7 @@ def _table(results: Results, source: str, estimates: str) -> Table:
 
 def _variant_name(source: str, estimates: str) -> str:
     known = "known" if estimates == "known" else "measured on line"
-    return f"{source} sources, rates and delays {known}"
+    return f"{sources(source)}, rates and delays {known}"
 
 
 # --- claims, about the papers' figure ---

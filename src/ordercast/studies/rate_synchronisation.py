@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from ordercast.studies.framework.claims import Claim, Outcome, outcome
-from ordercast.studies.framework.figures import LIMIT_STYLE, REFERENCE_COLOUR, Axes, Picture, protocol_line
+from ordercast.studies.framework.figures import LIMIT_STYLE, REFERENCE_COLOUR, Axes, Picture, protocol_line, sources
 from ordercast.studies.framework.results import Results, Run
 from ordercast.studies.framework.study import LAST_RECIPIENT, Size, Study
 from ordercast.studies.framework.tables import Column, Row, Table
@@ -50,7 +50,7 @@ class Arrivals(NamedTuple):
 
     @property
     def title(self) -> str:
-        return f"{self.source} sources" + ("" if self.source == "poisson" else f", {self.phase} phases")
+        return sources(self.source) + ("" if self.source == "poisson" else f", {self.phase} phases")
 
 
 RANDOM = Arrivals("quasi-periodic", "random")

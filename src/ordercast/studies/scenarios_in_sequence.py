@@ -10,7 +10,7 @@ from typing import Any
 
 from ordercast.studies.framework.changing import WINDOWS_PER_S, Changing
 from ordercast.studies.framework.claims import Claim, Outcome, outcome
-from ordercast.studies.framework.figures import REFERENCE_COLOUR, Axes, Picture, protocol_line
+from ordercast.studies.framework.figures import REFERENCE_COLOUR, Axes, Picture, protocol_line, sources
 from ordercast.studies.framework.results import Label, Results, Run, worst
 from ordercast.studies.framework.study import LAST_RECIPIENT, Size, Study
 from ordercast.studies.framework.tables import Column, Row, Table
@@ -91,7 +91,7 @@ def _transitions(results: Results, source: str) -> Table:
         )
         static = _static(results, scenario)
         rows.append((scenario, loads_of(scenario), switches, peak, settled, steady, static, steady / static))
-    return Table(f"Each change of load under {OURS}, latencies in ms: {source} sources", columns, rows)
+    return Table(f"Each change of load under {OURS}, latencies in ms: {sources(source)}", columns, rows)
 
 
 def _whole_runs(results: Results) -> Table:
@@ -204,11 +204,12 @@ def draw(axes: list[Axes], results: Results) -> None:
     """The course of the run, half a second by half a second, one panel for each source."""
     for panel, source in zip(axes, SOURCES, strict=True):
         _draw_course(panel, results.where(source=source))
-        panel.set_title(f"{source} sources")
-        panel.set_xlabel("time (s); at each line the load changes to that of the next scenario")
-    axes[0].set_ylabel("mean last-recipient latency (ms)")
+        panel.set_title(sources(source))
+        panel.set_ylabel("mean last-recipient latency (ms)")
+    axes[-1].set_xlabel("time (s); at each dotted line the load changes to that of the next scenario")
     axes[0].set_ylim(0, LATENCY_SHOWN_MS)
-    axes[0].legend(loc="upper left")
+    axes[0].margins(x=0)
+    axes[0].figure.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=3)
 
 
 def _draw_course(panel: Axes, results: Results) -> None:
@@ -218,7 +219,7 @@ def _draw_course(panel: Axes, results: Results) -> None:
     for protocol in reversed(CHANGING):
         found = results.where(protocol=protocol)
         latencies = [found.figure(f"at_ms/{index}") for index in range(windows)]
-        style = protocol_line(STYLES[protocol], marker=None, label=protocol, linewidth=1.2)
+        style = protocol_line(STYLES[protocol], marker=None, label=protocol, linewidth=1.4)
         panel.plot(times_s, latencies, **style)
     phase_s = windows / WINDOWS_PER_S / len(SCENARIOS)
     for place, scenario in enumerate(SCENARIOS):
@@ -296,8 +297,8 @@ STUDY = Study(
             "Mean last-recipient latency of the messages sent in each half second, while the load goes through the "
             "nine scenarios.",
             draw,
-            columns=2,
-            size_inches=(18.0, 6.0),
+            rows=2,
+            size_inches=(12.0, 10.0),
         ),
     ),
     measure=Changing,

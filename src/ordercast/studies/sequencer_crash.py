@@ -6,10 +6,11 @@ nothing is delivered is told beside the time that it takes to suspect the site.
 
 from __future__ import annotations
 
+from textwrap import fill
 from typing import Any
 
 from ordercast.studies.framework.claims import Claim, Outcome, outcome
-from ordercast.studies.framework.figures import REFERENCE_COLOUR, Axes, Picture
+from ordercast.studies.framework.figures import Axes, Picture
 from ordercast.studies.framework.receipts import Receipts
 from ordercast.studies.framework.results import Label, Results, Run, worst
 from ordercast.studies.framework.study import Size, Study
@@ -154,6 +155,7 @@ def _name(case: dict[str, Label]) -> str:
 
 COLOURS = {50.0: "#56B4E9", 250.0: "#0072B2"}
 BAR_WIDTH = 0.38
+LABEL_WIDTH = 26
 
 
 def draw(axes: list[Axes], results: Results) -> None:
@@ -167,11 +169,13 @@ def draw(axes: list[Axes], results: Results) -> None:
         label = "suspicion time" if offset == 0 else None
         panel.plot(places, suspicions, "_", color="#000000", markersize=30, markeredgewidth=2, label=label)
         height = 2 * _round_trip_ms({"wan_ms": wan_ms})
-        label = "two round trips" if offset == 0 else None
-        panel.axhline(height, color=REFERENCE_COLOUR, linewidth=1.2, linestyle=":", label=label)
-    panel.set_xticks(range(len(CASES)), [f"{crashed} crashed\n{who}" for crashed, who in CASES.items()], fontsize=9)
+        label = f"two round trips of {wan_ms:.0f} ms each way"
+        panel.axhline(height, color=COLOURS[wan_ms], linewidth=1.4, linestyle=":", label=label)
+    words = [f"{crashed} crashed\n{fill(who, LABEL_WIDTH)}" for crashed, who in CASES.items()]
+    panel.set_xticks(range(len(CASES)), words)
+    panel.grid(visible=False, axis="x")
     panel.set_ylabel("longest time without a delivery at a survivor (ms)")
-    panel.legend(loc="upper left")
+    panel.figure.legend(loc="outside upper center", ncols=3)
 
 
 STUDY = Study(

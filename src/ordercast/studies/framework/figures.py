@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from msgspec import Struct
 
@@ -37,7 +37,8 @@ STYLE: dict[str, Any] = {
     "figure.dpi": 100,
     "font.size": 11,
     "grid.color": "#dddddd",
-    "legend.frameon": False,
+    "legend.edgecolor": "none",
+    "legend.framealpha": 0.9,
     "lines.linewidth": 1.8,
     "lines.markersize": 6,
     "savefig.dpi": 150,
@@ -54,10 +55,17 @@ class Picture(Struct, frozen=True):
     draw: Draw
     rows: int = 1
     columns: int = 1
-    """Of panels, that share their axes."""
+    """Of panels."""
+    shared: Literal["all", "row"] = "all"
+    """Which panels have the same scales."""
     size_inches: tuple[float, float] = (8.0, 5.0)
     applies: Callable[[Results], bool] = lambda results: True
     """Whether the results hold what the picture shows: some is run only in full."""
+
+
+def sources(source: str) -> str:
+    """A kind of traffic source for people: the last one is named after a person."""
+    return f"{'Poisson' if source == 'poisson' else source} sources"
 
 
 def protocol_line(protocol: str, **changes: Any) -> dict[str, Any]:
@@ -73,7 +81,9 @@ def save(picture: Picture, results: Results, directory: Path) -> None:
     style: Any = STYLE
     with matplotlib.rc_context(style):
         figure = Figure(figsize=picture.size_inches, layout="constrained")
-        axes = figure.subplots(picture.rows, picture.columns, sharex=True, sharey=True, squeeze=False)
+        axes = figure.subplots(
+            picture.rows, picture.columns, sharex=picture.shared, sharey=picture.shared, squeeze=False
+        )
         picture.draw(list(axes.flat), results)
         figure.savefig(directory / f"{picture.name}.svg", metadata={"Date": None})
         figure.savefig(directory / f"{picture.name}.png", metadata={"Software": None})
