@@ -91,6 +91,25 @@ def test_a_figure_that_was_not_measured_bears_out_no_claim(study: Study) -> None
     assert not judged.good
 
 
+@EVERY_STUDY
+def test_every_picture_can_be_drawn_and_names_its_axes(study: Study) -> None:
+    from matplotlib.figure import Figure
+
+    found = results_of(study, Size.FULL, lambda labels: 100.0)
+    for picture in study.pictures:
+        assert picture.applies(found)
+        panels = list(Figure().subplots(picture.rows, picture.columns, squeeze=False).flat)
+        picture.draw(panels, found)
+        assert all(panel.lines or panel.patches for panel in panels)
+        assert panels[0].get_ylabel()
+        assert panels[-1].get_xlabel() or all(text.get_text() for text in panels[-1].get_xticklabels())
+
+
+def test_pictures_of_all_studies_have_names_of_their_own() -> None:
+    names = [picture.name for study in STUDIES for picture in study.pictures]
+    assert len(set(names)) == len(names)
+
+
 def test_progress_is_told_run_by_run() -> None:
     study = shortened(find("nine-scenarios", STUDIES), 3)
     told: list[tuple[int, int]] = []

@@ -209,6 +209,7 @@ def draw(axes: list[Axes], results: Results) -> None:
         waits = _wait_ms(results, protocol, DRAWN_OFFSET_MS, "a", "A")
         panel.set_title(f"{TITLES[protocol]} ({protocol}): A delivers its own messages after {waits:.0f} ms on average")
         panel.set_yticks(list(LINES.values()), ["A", "B"], fontsize=14)
+        panel.set_ylabel("process")
         panel.grid(visible=False)
         panel.spines["left"].set_visible(False)
         panel.tick_params(axis="y", length=0)
