@@ -125,8 +125,8 @@ def ask(log: OrderedLog, request: Asked | Entry) -> None:
             log.truncate(position)
         case Finalize(below=below):
             log.finalize(below)
-        case Save(key=key, value=value):
-            log.save(key, value)
+        case Save(key=key, value=value, binding=binding):
+            log.save(key, value, binding=binding)
         case RestartAt(position=position):
             log.restart_at(position)
         case _:

@@ -106,7 +106,8 @@ class Workload:
         if pick < 0.92 or (pick < 0.97 and now.before is not None):
             return Save(self._picks.choice(("acceptor", "ordering/x")), self._bytes(200))
         if pick < 0.97:
-            return self._picks.choice((saved_by_group, saved_by_participants))(now.final)
+            save = self._picks.choice((saved_by_group, saved_by_participants))(now.final)
+            return msgspec.structs.replace(save, binding=self._picks.random() < 0.5)
         position = now.end + self._picks.randint(1, 20)
         self._following = RestartAt(position)
         return saved_by_participants(position)

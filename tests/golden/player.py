@@ -76,8 +76,8 @@ def perform(effect: Effect, out: Out) -> None:
             out.set_timer(key, after_us)
         case Cancel(key=key):
             out.cancel(key)
-        case Save(key=key, value=value):
-            out.save(key, value)
+        case Save(key=key, value=value, binding=binding):
+            out.save(key, value, binding=binding)
         case Record(note=note):
             out.record(note)
         case _:

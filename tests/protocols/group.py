@@ -67,7 +67,7 @@ class Member:
     def cancel(self, key: TimerKey) -> None:
         self.timers.pop(key, None)
 
-    def save(self, key: str, value: bytes) -> None:
+    def save(self, key: str, value: bytes, *, binding: bool = True) -> None:
         raise AssertionError("no ordering protocol saves anything")
 
     def record(self, note: Note) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from msgspec import Struct
 
 from ordercast.core.deliveries import Finalized, Logged, Truncated
@@ -42,7 +43,7 @@ class Recorder:
     def restart_at(self, position: int) -> None:
         self._write("restart", position)
 
-    def save(self, key: str, value: bytes) -> None:
+    def save(self, key: str, value: bytes, *, binding: bool = True) -> None:
         self._write("save", key)
 
     def send(self, to: SiteId, frame: Any) -> None:
@@ -66,7 +67,10 @@ class Scripted(Struct):
         match event:
             case FromAbove(message=script):
                 for verb, *arguments in script:
-                    getattr(out, verb)(*arguments)
+                    if verb == "keep":
+                        out.save(*arguments, binding=False)
+                    else:
+                        getattr(out, verb)(*arguments)
             case FromBelow(message=message):
                 out.deliver(ME, message)
             case TimerFired(key=key):
@@ -104,14 +108,15 @@ def test_nothing_leaves_before_what_was_saved_is_durable() -> None:
     assert driver.held_back == 0
 
 
-def test_entries_hold_back_what_follows_only_if_they_must_be_durable() -> None:
-    script = [("deliver", ME, Logged(entry(0))), ("send", OTHER, 1)]
+@pytest.mark.parametrize("write", [("deliver", ME, Logged(entry(0))), ("keep", "key", b"")])
+def test_what_binds_nobody_holds_back_what_follows_only_if_it_must_be_durable(write: tuple[Any, ...]) -> None:
+    script = [write, ("send", OTHER, 1)]
     eager, careful = Recorder(), Recorder(appends_must_be_durable=True)
     made(eager).handle(FromAbove(script))
-    assert eager.happened == [("append", 0), ("send", 1)]
+    assert eager.happened[1:] == [("send", 1)]
     driver = made(careful)
     driver.handle(FromAbove(script))
-    assert careful.happened == [("append", 0)]
+    assert len(careful.happened) == careful.written == 1
     driver.on_durable(1)
     assert careful.happened[1:] == [("send", 1)]
 

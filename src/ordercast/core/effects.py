@@ -46,8 +46,11 @@ class Out(Protocol):
     def cancel(self, key: TimerKey) -> None:
         """Make sure that the timer does not fire."""
 
-    def save(self, key: str, value: bytes) -> None:
-        """Store a value durably before any send that follows."""
+    def save(self, key: str, value: bytes, *, binding: bool = True) -> None:
+        """Store a value durably before any send that follows.
+
+        Nothing waits for one that is not `binding`: it has its place among what is logged, and may be lost with that.
+        """
 
     def record(self, note: Note) -> None:
         """Leave a trace record."""
@@ -83,6 +86,7 @@ class Cancel(Struct, frozen=True, gc=False):
 class Save(Struct, frozen=True, gc=False):
     key: str
     value: bytes
+    binding: bool = True
 
 
 class Record(Struct, frozen=True, gc=False):
@@ -118,8 +122,8 @@ class Effects:
     def cancel(self, key: TimerKey) -> None:
         self.list.append(Cancel(key))
 
-    def save(self, key: str, value: bytes) -> None:
-        self.list.append(Save(key, value))
+    def save(self, key: str, value: bytes, *, binding: bool = True) -> None:
+        self.list.append(Save(key, value, binding))
 
     def record(self, note: Note) -> None:
         self.list.append(Record(note))

@@ -73,7 +73,7 @@ class Stack:
     def _save(self, save: Save, now: Now, port: None) -> None:
         """A layer between others saves something: it takes its turn, behind what the layer has handed up before."""
         assert self._host is not None
-        self._host.save(save.key, save.value)
+        self._host.save(save.key, save.value, binding=save.binding)
 
     def _enter(self, event: Event) -> None:
         match event:
@@ -132,8 +132,8 @@ class _Port:
     def cancel(self, key: TimerKey) -> None:
         self.host.cancel((self._index, key))
 
-    def save(self, key: str, value: bytes) -> None:
-        self._put((self._host_turn, Save(key, value)))
+    def save(self, key: str, value: bytes, *, binding: bool = True) -> None:
+        self._put((self._host_turn, Save(key, value, binding)))
 
     def record(self, note: Note) -> None:
         self.host.record(note)
@@ -144,8 +144,8 @@ class _Top(_Port):
 
     __slots__ = ()
 
-    def save(self, key: str, value: bytes) -> None:
-        self.host.save(key, value)
+    def save(self, key: str, value: bytes, *, binding: bool = True) -> None:
+        self.host.save(key, value, binding=binding)
 
     def deliver(self, sender: SiteId, message: Any) -> None:
         self.host.deliver(sender, message)
@@ -159,8 +159,8 @@ class _Bottom(_Port):
 
     __slots__ = ()
 
-    def save(self, key: str, value: bytes) -> None:
-        self.host.save(key, value)
+    def save(self, key: str, value: bytes, *, binding: bool = True) -> None:
+        self.host.save(key, value, binding=binding)
 
     def multicast(self, message: Any) -> None:
         self.host.multicast(message)

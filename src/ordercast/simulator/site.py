@@ -126,7 +126,7 @@ class SimulatedSite:
     def cancel(self, key: TimerKey) -> None:
         self._timers.pop(key, None)
 
-    def save(self, key: str, value: bytes) -> None:
+    def save(self, key: str, value: bytes, *, binding: bool = True) -> None:
         self.saved[key] = value
 
     def record(self, note: Note) -> None:

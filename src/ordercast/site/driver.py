@@ -43,8 +43,8 @@ class Log(Protocol):
     def restart_at(self, position: int) -> None:
         """The log goes on at this position, with somebody else's state before it."""
 
-    def save(self, key: str, value: bytes) -> None:
-        """Write a value that always is durable before what follows."""
+    def save(self, key: str, value: bytes, *, binding: bool = True) -> None:
+        """Write a value that, if it is binding, always is durable before what follows."""
 
 
 class Links(Protocol):
@@ -138,9 +138,10 @@ class Driver:
     def install(self, view: View) -> None:
         raise AssertionError(f"a site group tells of views in its deliveries: {view}")
 
-    def save(self, key: str, value: bytes) -> None:
-        self._log.save(key, value)
-        self._outbox.require(self._log.written)
+    def save(self, key: str, value: bytes, *, binding: bool = True) -> None:
+        self._log.save(key, value, binding=binding)
+        if binding or self._log.appends_must_be_durable:
+            self._outbox.require(self._log.written)
 
     def record(self, note: Note) -> None:
         self._host.noted(note)

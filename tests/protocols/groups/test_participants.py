@@ -306,8 +306,12 @@ def test_a_new_life_begins_with_what_was_final_and_sees_the_rest_again(final: in
 def test_what_is_saved_says_from_where_entries_are_needed_and_that_is_not_far_back() -> None:
     site = Site()
     site.order(VIEW, joins(A, 0, 1))
+    before = len(site.effects)
     for below in range(2, 5 * SAVE_EVERY, 7):
         site.hear(Finalized(below))
+    saves = [each for each in site.effects[before:] if isinstance(each, Save)]
+    assert saves
+    assert not any(save.binding for save in saves), "nothing has to wait for it"
     late = Site(B, site.saved(), (), site.layer.final)
     assert late.layer.told == site.layer.told
     assert site.layer.final - late.layer.saved_at < SAVE_EVERY

@@ -92,7 +92,7 @@ class End:
     def install(self, view: View) -> None:
         raise AssertionError("links know no views")
 
-    def save(self, key: str, value: bytes) -> None:
+    def save(self, key: str, value: bytes, *, binding: bool = True) -> None:
         raise AssertionError("links save nothing")
 
     def record(self, note: Note) -> None:

@@ -6,11 +6,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from bench.crashing.model import saved_by_group
 
 from ordercast.core.errors import NotFit
 from ordercast.site.storage.errors import Hole, Retained
 from ordercast.site.storage.options import Fsync, LogOptions
-from ordercast.site.storage.ordered_log import OrderedLog
+from ordercast.site.storage.ordered_log import OrderedLog, machine_now
 from tests.site.storage.entries import entries, messages, mixed, read_all, save_base, view
 
 WAIT_S = 60.0
@@ -61,6 +62,16 @@ def test_the_host_is_told_what_is_durable(log: OrderedLog) -> None:
     settle(log)
     assert told == sorted(set(told))
     assert told[-1] == log.durable == log.synced == 20
+
+
+@pytest.mark.parametrize("binding", [True, False])
+def test_only_what_is_saved_as_binding_is_synced_whatever_the_policy(tmp_path: Path, *, binding: bool) -> None:
+    log = OrderedLog(tmp_path, LogOptions(fsync="never"), machine_now)
+    log.append(messages(1)[0])
+    log.save("group", saved_by_group(0).value, binding=binding)
+    log.turn()
+    assert (log.durable, log.synced) == (2, 2 if binding else 0)
+    log.close()
 
 
 def test_a_reader_gets_the_entry_that_holds_the_position(log: OrderedLog) -> None:

@@ -95,11 +95,14 @@ def take_final(group: Group, below: int, out: Out) -> None:
 
 
 def make_final(group: Group, below: int, out: Out) -> None:
-    """Everything below a position is final. Once old entries are forgotten, a new life must not need them."""
+    """Everything below a position is final. Once old entries are forgotten, a new life need not have them.
+
+    Nobody relies on that: a new life can as well begin with what was saved before, and more entries.
+    """
     base = group.log.base
     group.log.finalize(below)
     if group.log.base is not base:
-        view_changes.save(group, out)
+        view_changes.save(group, out, binding=False)
     out.deliver(group.me, Finalized(below))
 
 

@@ -57,8 +57,8 @@ class OrderingOut:
     def cancel(self, key: TimerKey) -> None:
         self._out.cancel(("ordering", self._build, key))
 
-    def save(self, key: str, value: bytes) -> None:
-        self._out.save(f"ordering/{key}", value)
+    def save(self, key: str, value: bytes, *, binding: bool = True) -> None:
+        self._out.save(f"ordering/{key}", value, binding=binding)
 
     def record(self, note: Note) -> None:
         self._out.record(note)

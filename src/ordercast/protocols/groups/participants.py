@@ -226,7 +226,7 @@ class Participants(Struct):
         if self.tail:
             self._prune()
         if below - self.saved_at >= SAVE_EVERY:
-            self.save(out)
+            self.save(out, binding=False)
 
     def on_shown(self, content: Bundle | View, position: int, out: Out) -> None:
         """The host has been given an entry that can change who is in."""
@@ -273,9 +273,9 @@ class Participants(Struct):
         members = self.told.of(change.group)
         out.deliver(self.me, GroupViewChanged(change.group, position, members, change.joined, change.left))
 
-    def save(self, out: Out) -> None:
+    def save(self, out: Out, *, binding: bool = True) -> None:
         self.saved_at = self.final
-        out.save("participants", canonical.encode(SavedMembers(self.final, self.members)))
+        out.save("participants", canonical.encode(SavedMembers(self.final, self.members)), binding=binding)
 
     def _fold(self, start: int, below: int) -> None:
         """Positions from `start` up to `below` are final now."""

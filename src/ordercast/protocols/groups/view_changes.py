@@ -109,7 +109,7 @@ def starting_roles(ordering: Any) -> Roles:
     return Roles(given=ordering.given) if needs_roles(ordering) else Roles()
 
 
-def save(group: Group, out: Out) -> None:
+def save(group: Group, out: Out, *, binding: bool = True) -> None:
     """What a new life needs beside the entries in the log."""
     saved = Saved(group.log.base, group.log.sessions_at_base, group.sessions_at_start.unordered)
-    out.save("group", msgspec.msgpack.encode(saved))
+    out.save("group", msgspec.msgpack.encode(saved), binding=binding)

@@ -92,9 +92,9 @@ class OrderedLog:
         """Positions below this one are final."""
         self._ask(Finalize(below))
 
-    def save(self, key: str, value: bytes) -> None:
-        """Write a value that always is durable before what follows."""
-        self._ask(Save(key, value))
+    def save(self, key: str, value: bytes, *, binding: bool = True) -> None:
+        """Write a value: a binding one is synced whatever the policy, others are as durable as entries."""
+        self._ask(Save(key, value, binding))
 
     def restart_at(self, position: int) -> None:
         """The log goes on at this position, with somebody else's state before it: what is missing is a hole.

@@ -27,10 +27,12 @@ class Finalize(Struct, frozen=True, gc=False):
 
 
 class Save(Struct, frozen=True, gc=False):
-    """A value that is synced under every policy."""
+    """A value under a key."""
 
     key: str
     value: bytes
+    binding: bool = True
+    """Whether it is synced under every policy."""
 
 
 class RestartAt(Struct, frozen=True, gc=False):

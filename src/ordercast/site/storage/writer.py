@@ -128,7 +128,7 @@ class Writer:
 
     def _commit(self) -> None:
         batch = self._batch
-        sync = self._sync_due() or self._options.fsync == "always" or any(type(each) in (Save, Drop) for each in batch)
+        sync = self._sync_due() or self._options.fsync == "always" or any(map(_must_sync, batch))
         self._store.commit(batch, sync)
         self._batch = []
         self._unchecked_bytes += PAGE_BYTES + sum(len(each.data) for each in batch if type(each) is Append)
@@ -201,3 +201,8 @@ class Writer:
         """Before a full disk is tried again."""
         with self.changed:
             self.changed.wait_for(lambda: self._closing, self._options.retry_ms / 1e3)
+
+
+def _must_sync(request: Request) -> bool:
+    """Whatever the policy."""
+    return type(request) is Drop or (type(request) is Save and request.binding)
