@@ -11,7 +11,7 @@ from statistics import fmean
 from typing import Any
 
 from ordercast.studies.framework.claims import Claim, Outcome, outcome
-from ordercast.studies.framework.figures import LIMIT_STYLE, REFERENCE_COLOUR, Axes, Picture
+from ordercast.studies.framework.figures import LIMIT_STYLE, Axes, Picture
 from ordercast.studies.framework.five_towns import CLUSTERS, NETWORK, SITES, changing_traffic
 from ordercast.studies.framework.results import Results, Run, lowest, worst
 from ordercast.studies.framework.study import LAST_RECIPIENT, Size, Study
@@ -230,6 +230,10 @@ BARS = (
 )
 BAR_WIDTH = 0.14
 
+PUBLISHED_STYLE: dict[str, Any] = {
+    "color": "#000000", "marker": "D", "markersize": 8, "markeredgecolor": "#ffffff", "linestyle": "none",
+}  # fmt: skip
+
 MARKS_AT = {TOKEN: 2.5, "symmetric": 5.0}
 """At which bar the published latency stands: that of the token site between its best place and its worst."""
 
@@ -251,7 +255,7 @@ def draw(axes: list[Axes], results: Results) -> None:
         bars = [names.index(hybrids(load)[0]) if name == "hybrid" else MARKS_AT[name] for load in LOADS]
         places = [place + (bar - 2.5) * BAR_WIDTH for place, bar in enumerate(bars)]
         label = "published, of the papers' network" if name == "hybrid" else None
-        panel.plot(places, heights, "D", color=REFERENCE_COLOUR, markersize=7, linestyle="none", label=label)
+        panel.plot(places, heights, label=label, **PUBLISHED_STYLE)
     panel.set_xticks(range(len(LOADS)), ["constant rates, Poisson", "constant rates, quasi-periodic", "changing rates"])
     panel.set_ylabel("mean last-recipient latency (ms)")
     panel.grid(visible=False, axis="x")

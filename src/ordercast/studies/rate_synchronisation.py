@@ -199,7 +199,11 @@ def _worst_deviation(results: Results, arrivals: Arrivals, gaps: float) -> float
 
 # --- picture ---
 
-LOAD_MARKERS = {10: "o", 50: "s", 100: "^"}
+LOAD_STYLES: dict[int, dict[str, Any]] = {
+    10: {"marker": "o", "linestyle": ":"},
+    50: {"marker": "s", "linestyle": "--"},
+    100: {"marker": "^", "linestyle": "-"},
+}
 
 
 def draw(axes: list[Axes], results: Results) -> None:
@@ -221,7 +225,7 @@ def _draw_panel(panel: Axes, results: Results) -> None:
         for high in results.distinct("high"):
             latencies = [results.last_ms(high=high, delay_ms=each, **method._asdict()) for each in delays]
             label = f"{method.protocol}, {high} msg/s"
-            panel.plot(delays, latencies, **protocol_line(method.protocol, marker=LOAD_MARKERS[high], label=label))
+            panel.plot(delays, latencies, **protocol_line(method.protocol, label=label, **LOAD_STYLES[high]))
     for name, style, line in (
         ("2·D", "-", [2 * each for each in delays]),
         ("D + t", "-.", [each + LOW_GAP_MS for each in delays]),
