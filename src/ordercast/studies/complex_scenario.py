@@ -290,7 +290,7 @@ STUDY = Study(
             published="token-site 1.60 (Poisson), 1.42 (quasi-periodic), 1.34 (changing) × hybrid",
         ),
         Claim(
-            "It is at most 10 % above a token site in the best place, which is known only afterwards.",
+            "Hybrid is at most 10 % above a token site in the best place, which is known only afterwards.",
             "expected by us",
             hybrid_is_near_the_best_token_site,
         ),

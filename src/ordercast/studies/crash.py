@@ -221,7 +221,8 @@ STUDY = Study(
             silence_is_three_suspicions,
         ),
         Claim(
-            "It is at most the suspicion time, a heartbeat and two round trips of the slow link.",
+            "The time without deliveries is at most the suspicion time, a heartbeat and two round trips of the slow "
+            "link.",
             "expected by us",
             silence_is_two_round_trips_more,
         ),

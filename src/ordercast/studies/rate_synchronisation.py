@@ -259,7 +259,8 @@ STUDY = Study(
             published="“closer to 2D than to D + t”: near 800 ms; the line is not readable",
         ),
         Claim(
-            "With rate synchronisation it is at most D + 200 ms (same point, rates and delays measured on line).",
+            "With rate synchronisation the latency is at most D + 200 ms (same point, rates and delays measured on "
+            "line).",
             "hybrid report, section 4.2",
             synchronised_takes_one,
             published="“values close to D + t”: 600 ms; the line is not readable",

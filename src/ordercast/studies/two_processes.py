@@ -267,7 +267,7 @@ STUDY = Study(
             published="“thus having its own messages delayed by 2D”; no value in the drawing is readable",
         ),
         Claim(
-            "B meanwhile delivers A's messages as they come, after D (within 1 %).",
+            "Without synchronised clocks B delivers A's messages as they come, after D (within 1 %).",
             "hybrid report, section 4.1 and Figure 2a",
             the_slower_site_need_not_wait,
             published="“whereas B delivers the messages as they come from A”",
@@ -279,7 +279,7 @@ STUDY = Study(
             published="“process A delivers its own messages much sooner”",
         ),
         Claim(
-            "Most messages are subject to smaller delays than without synchronised clocks.",
+            "With synchronised clocks most messages are subject to smaller delays than without.",
             "hybrid report, section 4.1 and Figure 2b",
             most_messages_are_sooner,
             published="“most messages are subject to smaller delays”",
