@@ -167,6 +167,9 @@ def test_json_is_one_object_and_the_same_bytes_every_time(monkeypatch: pytest.Mo
     (only,) = value["studies"]
     assert only["good"] is False
     assert only["runs"] == 45
+    assert only["metric"] == study.metric
+    assert only["grid"]["scenario"] == list(range(1, 10))
+    assert [claim["published"] for claim in only["claims"]] == [None] * 3
     assert [claim["verdict"] for claim in only["claims"]] == ["reproduced", "not reproduced", "reproduced"]
     assert len(only["tables"][0]["rows"]) == 9
     assert all(isinstance(row[column], float) for row in only["tables"][0]["rows"] for column in (2, 6, 7, 8))
