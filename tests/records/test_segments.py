@@ -125,6 +125,15 @@ def written(tmp_path: Path) -> tuple[Path, list[Entry]]:
     return path, entries(made)
 
 
+def test_only_payloads_go_without_dictionary_and_statistics(tmp_path: Path) -> None:
+    path, _ = written(tmp_path)
+    group = parquet.ParquetFile(path).metadata.row_group(0)
+    for index, name in enumerate(segment_schema().names):
+        column = group.column(index)
+        if name in ("payload", "position"):
+            assert column.has_dictionary_page == column.is_stats_set == (name == "position")
+
+
 def read(path: Path, stop: int = 21) -> list[Entry]:
     file = SegmentFile(path, 0, stop)
     try:
