@@ -9,6 +9,7 @@ import pytest
 from bench.crashing.model import saved_by_group
 
 from ordercast.core.errors import NotFit
+from ordercast.site.storage import writer
 from ordercast.site.storage.errors import Hole, Retained
 from ordercast.site.storage.options import Fsync, LogOptions
 from ordercast.site.storage.ordered_log import OrderedLog, machine_now
@@ -72,6 +73,25 @@ def test_only_what_is_saved_as_binding_is_synced_whatever_the_policy(tmp_path: P
     log.turn()
     assert (log.durable, log.synced) == (2, 2 if binding else 0)
     log.close()
+
+
+@pytest.mark.parametrize(("fsync", "gathers"), [("never", True), ("interval", True), ("always", False)])
+def test_what_comes_together_is_one_transaction_unless_somebody_waits(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fsync: Fsync, *, gathers: bool
+) -> None:
+    monkeypatch.setattr(writer, "GATHER_S", WAIT_S)
+    log = OrderedLog.open(tmp_path, LogOptions(fsync=fsync, interval_ms=1e6))
+    told: list[int] = []
+    log.on_durable(told.append)
+    for entry in messages(5):
+        log.append(entry)
+        assert gathers or log.wait(log.written, WAIT_S)
+    log.save("acceptor", b"promise")
+    settle(log)
+    assert told == ([6] if gathers else [1, 2, 3, 4, 5, 6])
+    log.append(messages(1, start=5)[0])
+    log.close()
+    assert told[-1] == 7
 
 
 def test_a_reader_gets_the_entry_that_holds_the_position(log: OrderedLog) -> None:

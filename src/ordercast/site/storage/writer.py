@@ -17,6 +17,11 @@ from ordercast.site.storage.store import Standing, Store
 BATCH_BYTES = 4 << 20
 """No more than about so much goes into one transaction."""
 
+GATHER_S = 0.005
+GATHER_REQUESTS_MAX = 32
+"""Under policies that promise nothing at once, what comes so soon after each other is one transaction, up to so many:
+each transaction costs as much as a dozen entries, and takes turns with the site's loop at the interpreter."""
+
 IDLE_S = 3600.0
 
 
@@ -52,6 +57,8 @@ class Writer:
         self._queue: SimpleQueue[Request | None] = SimpleQueue()
         self._batch: list[Request] = []
         self._closing = False
+        self._hurry = threading.Event()
+        """Somebody waits for what is on the queue."""
         self._synced_us = now().monotonic_us
         self._unchecked_bytes = 0
 
@@ -66,6 +73,8 @@ class Writer:
         """Put it on the queue."""
         if self.state is not LogState.FAILED:
             self._queue.put(request)
+            if _must_sync(request):
+                self._hurry.set()
 
     def stop(self) -> None:
         """Do what is on the queue, if it can be done, and end."""
@@ -73,6 +82,7 @@ class Writer:
             self._closing = True
             self.changed.notify_all()
         self._queue.put(None)
+        self._hurry.set()
 
     # --- the thread ---
 
@@ -113,6 +123,8 @@ class Writer:
         size = 0
         try:
             request = self._queue.get(timeout=wait_s) if wait_s > 0 else self._queue.get_nowait()
+            if wait_s > 0:
+                self._gather()
             while True:
                 if request is None:
                     break
@@ -125,6 +137,12 @@ class Writer:
         except Empty:
             pass
         return batch
+
+    def _gather(self) -> None:
+        """Let more come, unless there is enough, or somebody waits."""
+        if self._options.fsync != "always" and self._queue.qsize() < GATHER_REQUESTS_MAX:
+            self._hurry.wait(min(GATHER_S, self._wait_s()))
+            self._hurry.clear()
 
     def _commit(self) -> None:
         batch = self._batch
