@@ -9,8 +9,9 @@ import pytest
 from msgspec.structs import replace
 
 from ordercast.core.errors import WrongUse
+from ordercast.simulator.observer import MakeMeasure
 from ordercast.simulator.scenario import from_table
-from ordercast.studies.framework.grid import MakeMeasure, Point, Ran, run_grid
+from ordercast.studies.framework.grid import Point, Ran, run_grid
 from ordercast.studies.framework.receipts import Receipts
 from ordercast.studies.framework.study import Size, Study, all_studies, conduct, find, judge
 from tests.studies.made_up import results_of

@@ -14,6 +14,7 @@ from threading import Thread
 from typing import TYPE_CHECKING
 
 from ordercast.core.errors import NotFit
+from ordercast.pipeline.packing import ship
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -37,16 +38,13 @@ SETTINGS = {
     "spark.sql.execution.arrow.pyspark.enabled": "true",
     "spark.sql.shuffle.partitions": "8",
     "spark.sql.adaptive.coalescePartitions.enabled": "true",
-}
-"""Of every session that is made here."""
-
-HERE_ONLY = {
-    "spark.driver.host": "127.0.0.1",
-    "spark.driver.bindAddress": "127.0.0.1",
     "spark.ui.showConsoleProgress": "false",
     "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={QUIET.as_uri()} -XX:+UseParallelGC",
 }
-"""Of a session whose driver, and all else, runs on this machine."""
+"""Of every session that is made here; its driver runs on this machine."""
+
+HERE_ONLY = {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
+"""Of a session of which all else runs on this machine, too."""
 
 
 @contextmanager
@@ -54,7 +52,8 @@ def spark_session(
     existing: SparkSession | None = None, *, master: str | None = None, settings: Mapping[str, str] | None = None
 ) -> Iterator[SparkSession]:
     """A session to run a job in. One that is given, or that the program has begun, is used and left alone; otherwise
-    one is made, on `master` (`local[*,4]` if not said, `sc://HOST` for Spark Connect), and ends with the block.
+    one is made, on `master` (`local[*,4]` if not said, `sc://HOST` for Spark Connect), and ends with the block. Workers
+    on other machines are given this package; what it depends on they must have.
     """
     found = existing or _begun()
     if found is not None:
@@ -79,7 +78,9 @@ def _make(master: str, settings: Mapping[str, str]) -> SparkSession:
     from pyspark.sql import SparkSession
 
     if master.startswith(CONNECT):
-        return SparkSession.builder.remote(master).getOrCreate()
+        session = SparkSession.builder.remote(master).getOrCreate()
+        ship(session)
+        return session
     need_java()
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     chosen = SETTINGS | {"spark.driver.memory": _memory()}
@@ -92,6 +93,8 @@ def _make(master: str, settings: Mapping[str, str]) -> SparkSession:
     with _without_the_notice():
         session = builder.getOrCreate()
     session.sparkContext.setLogLevel("ERROR")
+    if not master.startswith("local"):
+        ship(session)
     return session
 
 

@@ -1,7 +1,7 @@
 """Arrow schemas, derived from the annotations of a record such as `core.trace.TraceRecord`: no second list.
 
-An `int` is 64 bits wide, a text or an enumeration a string, bytes are binary, a tuple is a list; `X | None` may be
-null, all else may not.
+An `int` or a `float` is 64 bits wide, a text or an enumeration a string, bytes are binary, a tuple is a list; `X |
+None` may be null, all else may not.
 """
 
 from __future__ import annotations
@@ -58,4 +58,4 @@ def _type(annotation: Any) -> Any:
         return pa.list_(_field("element", typing.get_args(annotation)[0]))
     if issubclass(annotation, enum.StrEnum):
         return pa.string()
-    return {bool: pa.bool_(), bytes: pa.binary(), int: pa.int64(), str: pa.string()}[annotation]
+    return {bool: pa.bool_(), bytes: pa.binary(), float: pa.float64(), int: pa.int64(), str: pa.string()}[annotation]

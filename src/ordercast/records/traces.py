@@ -19,6 +19,7 @@ import msgspec
 from ordercast.core.errors import NotFit, WrongUse
 from ordercast.core.trace import TraceRecord
 from ordercast.records.schema import mismatch, trace_schema
+from ordercast.records.whole_files import hidden
 
 ROWS_PER_GROUP = 1 << 16
 """How many records are held before they are written."""
@@ -48,7 +49,7 @@ class TraceWriter:
 
         name = quote(run, safe=" ") + ".parquet"
         self.path = directory / name
-        self._unfinished = directory / f".{name}.{os.getpid()}.unfinished"
+        self._unfinished = hidden(self.path)
         self._rows_per_group = rows_per_group
         self._waiting: list[tuple[TraceRecord, Sequence[int] | None]] = []
         """Single records, and first records of bundles with the sizes of their messages."""

@@ -29,6 +29,12 @@ def mean_rates(scenario: Scenario, topology: Topology) -> list[float]:
     ]
 
 
+def expected_arrivals(scenario: Scenario) -> float:
+    """Roughly how many messages arrive in a run, and so how long it takes beside others."""
+    topology = scenario.topology()
+    return sum(mean_rates(scenario, topology)) * scenario.duration_s * len(topology.names)
+
+
 def _entries(scenario: Scenario, topology: Topology, site: SiteId) -> list[Traffic]:
     return [traffic for traffic in scenario.traffic for name in traffic.sites if name == topology.names[site]]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from ordercast.core.deliveries import Delivery
@@ -50,6 +51,18 @@ class Observer:
 
     def on_end(self, at_us: int) -> None:
         """Nothing happens any more."""
+
+
+class Measure(Observer):
+    """Watches one run, and ends up with figures."""
+
+    def figures(self) -> Mapping[str, float]:
+        """What came of it, by name, once the run has ended."""
+        raise NotImplementedError
+
+
+MakeMeasure = Callable[[], Measure]
+"""Makes an observer for a run; it must be importable by name, for it is called in other processes."""
 
 
 def overrides(observer: Observer, hook: str) -> bool:

@@ -141,7 +141,7 @@ def load(path: Path) -> Scenario:
 
 def load_network(path: Path) -> NetworkTables:
     """Read and check the network of a file; what else a scenario may say can be there, and is not looked at."""
-    table = _tables(_read(path), str(path))
+    table = read_tables(path)
     others = [name for name in Scenario.__struct_fields__ if name not in NetworkTables.__struct_fields__]
     try:
         network = shape({name: value for name, value in table.items() if name not in others}, NetworkTables)
@@ -149,6 +149,11 @@ def load_network(path: Path) -> NetworkTables:
     except Mistake as mistake:
         raise ScenarioError(str(path), mistake.key, mistake.expected) from mistake
     return network
+
+
+def read_tables(path: Path) -> dict[str, Any]:
+    """A file's nested tables, as TOML reads them: what they say is not looked at."""
+    return _tables(_read(path), str(path))
 
 
 def _read(path: Path) -> bytes:

@@ -14,9 +14,9 @@ from statistics import median
 from ordercast.core.effects import Note
 from ordercast.core.ids import MessageId, SiteId
 from ordercast.core.messages import Bundle
+from ordercast.simulator.observer import Measure
 from ordercast.simulator.scenario import Scenario
 from ordercast.simulator.simulation import Simulation
-from ordercast.studies.framework.measures import Measure
 
 WINDOWS_PER_S = 2
 TOLERANCE = 1.1

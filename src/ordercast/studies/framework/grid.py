@@ -12,9 +12,9 @@ from threading import Thread
 from typing import Any, NamedTuple
 
 from ordercast.core.errors import NotFit
-from ordercast.simulator.load import mean_rates
+from ordercast.simulator.load import expected_arrivals
+from ordercast.simulator.observer import MakeMeasure
 from ordercast.simulator.scenario import Scenario, from_table
-from ordercast.studies.framework.measures import Measure
 from ordercast.verify.run import RunResult, run
 
 Point = tuple[int, dict[str, Any]]
@@ -28,9 +28,6 @@ class Ran(NamedTuple):
     figures: Mapping[str, float]
 
 
-MakeMeasure = Callable[[], Measure]
-"""Makes an observer for a run; it must be importable by name, for it is called in other processes."""
-
 Runner = Callable[[Sequence[Point], MakeMeasure | None], Iterator[tuple[int, Ran]]]
 """Runs every point once and yields its key and what came of it, as soon as it is there: in no particular order."""
 
@@ -40,18 +37,12 @@ def run_grid(
 ) -> Iterator[tuple[int, Ran]]:
     """The `Runner` that needs nothing but this machine: so many processes, by default one for each of its cores."""
     scenarios = [(key, from_table(table, f"run {key} of the grid")) for key, table in points]
-    scenarios.sort(key=lambda point: -_work(point[1]))
+    scenarios.sort(key=lambda point: -expected_arrivals(point[1]))  # so that no process ends with a long run alone
     workers = min(workers or os.cpu_count() or 1, len(scenarios))
     if workers <= 1:
         yield from (_run(point, measure) for point in scenarios)
     else:
         yield from _in_pool(scenarios, workers, measure)
-
-
-def _work(scenario: Scenario) -> float:
-    """Roughly how many messages arrive: long runs go first, so that no process ends with one all alone."""
-    topology = scenario.topology()
-    return sum(mean_rates(scenario, topology)) * scenario.duration_s * len(topology.names)
 
 
 def _run(point: tuple[int, Scenario], make_measure: MakeMeasure | None) -> tuple[int, Ran]:

@@ -9,16 +9,8 @@ from ordercast.core.ids import SiteId
 from ordercast.core.messages import Bundle
 from ordercast.core.views import View
 from ordercast.simulator.group_site import GroupSite
-from ordercast.simulator.observer import Observer
+from ordercast.simulator.observer import Measure as Measure
 from ordercast.simulator.simulation import Simulation
-
-
-class Measure(Observer):
-    """Watches one run."""
-
-    def figures(self) -> Mapping[str, float]:
-        """What came of it, by name, once the run has ended."""
-        raise NotImplementedError
 
 
 class Silence(Measure):

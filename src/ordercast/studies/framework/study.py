@@ -11,9 +11,10 @@ from msgspec import Struct
 
 from ordercast import studies
 from ordercast.core.errors import WrongUse
+from ordercast.simulator.observer import MakeMeasure
 from ordercast.studies.framework.claims import CORRECT, Claim, Outcome, Verdict
 from ordercast.studies.framework.figures import Picture
-from ordercast.studies.framework.grid import MakeMeasure, Runner, run_grid
+from ordercast.studies.framework.grid import Runner, run_grid
 from ordercast.studies.framework.results import Entry, Results, Run
 from ordercast.studies.framework.tables import Table
 

@@ -1,0 +1,1 @@
+"""Campaigns: grids of scenarios, run by Spark, with results as Parquet files."""

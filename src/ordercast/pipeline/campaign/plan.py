@@ -1,0 +1,59 @@
+"""What a campaign is to run: scenarios, each known by what it is, not by where it stands in a grid."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from ordercast.core import canonical
+from ordercast.simulator.load import expected_arrivals
+from ordercast.simulator.scenario import Scenario
+
+SEED_BITS = 32
+
+Label = str | int | float | bool
+
+
+class PlannedRun(Struct, frozen=True):
+    """One point of a grid."""
+
+    run: str
+    """The run's identity: equal for equal scenarios under equal measures, whatever the grid around them."""
+    scenario: Scenario
+    labels: Mapping[str, Label]
+    """The values of the grid that lead here, by column."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The runs of a campaign, in the order of its grid. Two points may be one run."""
+
+    runs: tuple[PlannedRun, ...]
+    distinct: Mapping[str, Scenario] = field(init=False)
+    """The scenarios to run, by identity, the longest first: so that no worker ends with one all alone."""
+
+    def __post_init__(self) -> None:
+        found = {each.run: each.scenario for each in self.runs}
+        in_order = sorted(found.items(), key=lambda item: (-expected_arrivals(item[1]), item[0]))
+        object.__setattr__(self, "distinct", dict(in_order))
+
+
+def planned(scenario: Scenario, labels: Mapping[str, Label], repetition: int | None = None) -> PlannedRun:
+    """A run; its seed is the scenario's, or, as one of several repetitions, drawn from all else that it is."""
+    if repetition is not None:
+        scenario = replace(scenario, seed=seed_of(scenario, repetition))
+    return PlannedRun(identity(scenario), scenario, labels)
+
+
+def seed_of(scenario: Scenario, repetition: int) -> int:
+    """The same wherever and whenever the run is done; others for other scenarios and repetitions."""
+    known = canonical.digest((replace(scenario, seed=0), repetition))
+    return int.from_bytes(known) >> (8 * len(known) - SEED_BITS)
+
+
+def identity(scenario: Scenario, measure: str = "") -> str:
+    """Of a scenario under a measure: a digest of the canonical form."""
+    return canonical.digest((scenario, measure)).hex()
