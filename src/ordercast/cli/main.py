@@ -25,8 +25,10 @@ NO_PLACE_LEFT = (errno.ENOSPC, errno.EDQUOT)
 COMMANDS: dict[str, tuple[str, str]] = {
     "simulate": ("ordercast.cli.simulate", "Run a scenario and judge it: latencies, overhead, violations."),
     "plan": ("ordercast.cli.plan", "Say what to expect of a network: roles, latencies and their limit."),
+    "campaign": ("ordercast.cli.campaign", "Run a grid of scenarios by the hundred, on Spark."),
     "study": ("ordercast.cli.study", "Reproduce a table or figure of the papers."),
     "audit": ("ordercast.cli.audit", "Check every promise on recorded traces, simulated or live."),
+    "pack": ("ordercast.cli.pack", "Write this package as one file, for the workers of a cluster."),
     "fuzz": ("ordercast.cli.fuzz", "Run random groups under random faults, and check every promise."),
     "up": ("ordercast.cli.up", "Run a site of a cluster on this machine."),
     "status": ("ordercast.cli.status:status", "How a site is, and what it waits for."),

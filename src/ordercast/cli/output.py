@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -77,6 +79,21 @@ def ratio(value: float | None, limit: float | None) -> str:
 def remark(text: str) -> None:
     """Something the user should know that is not part of the result."""
     click.echo(text, err=True)
+
+
+@contextmanager
+def counting(name: str) -> Iterator[Callable[[int, int], None] | None]:
+    """How many runs of how many are done: a bar on a terminal; nothing in a pipe."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bar
+
+    columns = (TextColumn(name), BarColumn(), MofNCompleteColumn(), TextColumn("runs,"), TimeRemainingColumn())
+    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(name, total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
 class Progress(Observer):

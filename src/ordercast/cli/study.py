@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from ordercast.cli.output import console
+from ordercast.cli.output import console, counting
 from ordercast.core.errors import WrongUse
 
 if TYPE_CHECKING:
@@ -83,26 +81,11 @@ def _conduct(study: Study, size: Size, as_json: bool) -> Studied:
 
     if not as_json:
         _print_introduction(study)
-    with _progress(study.name) as on_progress:
+    with counting(study.name) as on_progress:
         studied = conduct(study, size, on_progress=on_progress)
     if not as_json:
         _print_outcome(studied)
     return studied
-
-
-@contextmanager
-def _progress(name: str) -> Iterator[Callable[[int, int], None] | None]:
-    """A bar on a terminal; nothing in a pipe."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (TextColumn(name), BarColumn(), MofNCompleteColumn(), TextColumn("runs,"), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task(name, total=None)
-        yield lambda done, total: progress.update(task, completed=done, total=total)
 
 
 # --- for programs ---

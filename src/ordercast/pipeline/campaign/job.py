@@ -5,7 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping
 from contextlib import closing, contextmanager
 from pathlib import Path
 from threading import Event, Thread
@@ -24,7 +24,7 @@ from ordercast.simulator.scenario import Scenario
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from pyspark.sql import SparkSession
+    from pyspark.sql import Row, SparkSession
 
 LOOK_EVERY_S = 0.1
 """So often the driver looks which results have come."""
@@ -45,7 +45,7 @@ def run_campaign(
     *,
     trace: bool = False,
     measure: MakeMeasure | None = None,
-) -> Iterator[Outcome]:
+) -> Generator[Outcome, None, None]:
     """Have every scenario run and yield what comes of it as soon as it is there; first what was there before.
 
     The mapping is from identities (`plan`); its order is that in which the runs begin. The directory must be the
@@ -100,9 +100,7 @@ def _alone_in(directory: Path) -> Iterator[None]:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
         os.close(lock)
-        raise NotFit(f"{directory}: another campaign is at work there; wait for its end, or choose another --out") from (
-            error
-        )
+        raise NotFit(f"{directory}: another campaign is at work there; wait for its end, or choose another") from error
     try:
         for folder in folders:
             sweep(folder)
@@ -113,7 +111,7 @@ def _alone_in(directory: Path) -> Iterator[None]:
         os.close(lock)
 
 
-def _results_of(session: SparkSession, orders: Orders, directory: Path, code: str) -> Iterator[Outcome]:
+def _results_of(session: SparkSession, orders: Orders, directory: Path, code: str) -> Generator[Outcome, None, None]:
     """Yield what comes of the runs of one job, as their files appear."""
     missing = dict.fromkeys(run for run, _ in orders.runs)
     job = _Job(session, orders)
@@ -151,7 +149,7 @@ class _Job:
 
     def _run(self) -> None:
         try:
-            self._session.addTag(self._tag)
+            _tag(self._session, self._tag)
             rows = _reports(self._session, self._orders)
             self._done = msgspec.convert([row.asDict() for row in rows], list[Done])
         except BaseException as error:
@@ -162,7 +160,7 @@ class _Job:
     def cancel(self) -> None:
         """End it, if it goes on; its workers are ended by Spark."""
         if not self.ended.is_set():
-            self._session.interruptTag(self._tag)
+            _interrupt(self._session, self._tag)
         self._thread.join(PATIENCE_S)
 
     def check(self, missing: Mapping[str, None], code: str, directory: Path) -> None:
@@ -182,7 +180,28 @@ class _Job:
             )
 
 
-def _reports(session: SparkSession, orders: Orders) -> Sequence[object]:
+def _tag(session: SparkSession, tag: str) -> None:
+    """Name what this thread is about to run."""
+    if _is_remote(session):
+        session.addTag(tag)
+    else:
+        session.sparkContext.addJobTag(tag)
+
+
+def _interrupt(session: SparkSession, tag: str) -> None:
+    """End it, from another thread; tags of a classic session do not reach across threads, those of its jobs do."""
+    if _is_remote(session):
+        session.interruptTag(tag)
+    else:
+        session.sparkContext.cancelJobsWithTag(tag)
+
+
+def _is_remote(session: SparkSession) -> bool:
+    """Whether it is one of Spark Connect, which has no context."""
+    return type(session).__module__.startswith("pyspark.sql.connect.")
+
+
+def _reports(session: SparkSession, orders: Orders) -> list[Row]:
     """A task for each run: Spark hands them out in their order, and again if a worker is lost."""
 
     def work(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

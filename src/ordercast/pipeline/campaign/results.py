@@ -21,9 +21,6 @@ from ordercast.verify.run import RunResult
 RESULTS = "results"
 TRACES = "traces"
 
-WHOLE = "result"
-"""The column with all that `ordercast simulate --json` prints."""
-
 FIGURES = "figures"
 
 
@@ -62,14 +59,13 @@ class ResultRow(Struct, frozen=True, kw_only=True):
     stalled_at_s: float | None
     stalled_site: str | None
     stalled_waiting_for: str | None
-    scenario: str
-    """The whole scenario, as JSON."""
-    result: str
-    """The whole result, as JSON."""
+    scenario_json: str
+    result_json: str
+    """All that `ordercast simulate --json` prints."""
 
     def whole(self) -> RunResult:
         """The result as the run returned it."""
-        return msgspec.json.decode(self.result, type=RunResult)
+        return msgspec.json.decode(self.result_json, type=RunResult)
 
 
 class Outcome(Struct, frozen=True):
@@ -112,8 +108,8 @@ def row_of(run: str, code: str, scenario: Scenario, result: RunResult) -> Result
         stalled_at_s=None if stalled is None else stalled.at_s,
         stalled_site=None if stalled is None else stalled.site,
         stalled_waiting_for=None if stalled is None else stalled.waiting_for,
-        scenario=msgspec.json.encode(scenario).decode(),
-        result=msgspec.json.encode(result).decode(),
+        scenario_json=msgspec.json.encode(scenario).decode(),
+        result_json=msgspec.json.encode(result).decode(),
     )
 
 
@@ -173,5 +169,5 @@ def digest_of(outcomes: Iterable[Outcome]) -> str:
     digest = hashlib.blake2b(digest_size=16)
     for outcome in sorted(outcomes, key=lambda each: each.row.run):
         figures = sorted((name, None if math.isnan(value) else value) for name, value in outcome.figures.items())
-        digest.update(msgspec.msgpack.encode((outcome.row.run, outcome.row.result, figures)))
+        digest.update(msgspec.msgpack.encode((outcome.row.run, outcome.row.result_json, figures)))
     return digest.hexdigest()

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ordercast.core.errors import NotFit, WrongUse
-from ordercast.core.mistakes import Mistake
 from ordercast.pipeline.campaign.plan import Label, Plan
 from ordercast.pipeline.campaign.results import RESULTS, result_schema
 from ordercast.records.whole_files import whole_file
@@ -29,8 +28,9 @@ def write_grid(directory: Path, plan: Plan) -> None:
     import pyarrow as pa
     import pyarrow.parquet as parquet
 
-    names = label_names(plan)
-    columns: dict[str, Any] = {name: _typed([each.labels.get(name) for each in plan.runs]) for name in names}
+    columns: dict[str, Any] = {
+        column: _typed([each.labels.get(label) for each in plan.runs]) for label, column in label_columns(plan).items()
+    }
     try:
         directory.mkdir(parents=True, exist_ok=True)
         with whole_file(directory / GRID) as unfinished:
@@ -40,14 +40,11 @@ def write_grid(directory: Path, plan: Plan) -> None:
         raise NotFit(f"{directory / GRID}: cannot be written ({error.strerror or error})") from error
 
 
-def label_names(plan: Plan) -> list[str]:
-    """The columns that the grid adds to the results."""
-    names = list(dict.fromkeys(name for each in plan.runs for name in each.labels))
-    taken = [PLACE, *result_schema().names]
-    for name in names:
-        if name in taken and name != "scenario":
-            raise Mistake("grid", f"the column {name} would be there twice: give the values inside a table")
-    return names
+def label_columns(plan: Plan) -> dict[str, str]:
+    """The labels of the grid, and the columns that they are in: one that the results have, too, is told apart."""
+    taken = (PLACE, *result_schema().names)
+    labels = dict.fromkeys(label for each in plan.runs for label in each.labels)
+    return {label: f"grid_{label}" if label in taken else label for label in labels}
 
 
 def _typed(values: Sequence[Label | None]) -> list[Any]:
@@ -63,9 +60,9 @@ def _typed(values: Sequence[Label | None]) -> list[Any]:
 def read_campaign(session: SparkSession, directory: Path) -> DataFrame:
     """A row for each run of the grid that is finished, in the order of the grid: labels, then figures and verdict."""
     if not (directory / GRID).exists():
-        raise WrongUse(f"{directory}: no campaign is there; run one with ordercast campaign GRID.toml --out {directory}")
+        raise WrongUse(f"{directory}: no campaign is there; ordercast campaign GRID.toml --out {directory} runs one")
     grid = session.read.parquet(str(directory / GRID))
-    results = session.read.schema(_spark_schema()).parquet(str(directory / RESULTS)).drop("scenario")
+    results = session.read.schema(_spark_schema()).parquet(str(directory / RESULTS))
     return grid.join(results, "run").orderBy(PLACE)
 
 
