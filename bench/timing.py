@@ -60,7 +60,7 @@ class Stopwatch:
             figures.setdefault(account, 0)
         clock, spent, open_accounts = time.perf_counter_ns, self.spent_ns, self._open
 
-        def watched(*arguments: Any) -> Any:
+        def watched(*arguments: Any, **named: Any) -> Any:
             around = open_accounts[-1]
             now_ns = clock()
             spent[around] += now_ns - self._since_ns
@@ -68,7 +68,7 @@ class Stopwatch:
             self.calls[account] += 1
             self.left[around] += 1
             open_accounts.append(account)
-            result = method(*arguments)
+            result = method(*arguments, **named)
             now_ns = clock()
             spent[account] += now_ns - self._since_ns
             self._since_ns = now_ns
