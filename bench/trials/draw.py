@@ -14,6 +14,9 @@ Kind = Literal[
 QUIET_S = (3.0, 7.0)
 """Between two faults that do not overlap: most recover within that."""
 
+QUIET_AFTER_ALL_S = 10.0
+"""So much longer after all have been killed: five daemons start at once, and read their logs."""
+
 OVERLAP = 0.25
 """The part of faults that begin while the one before still lasts."""
 
@@ -62,6 +65,8 @@ def draw_faults(seed: int, sites: tuple[str, ...], duration_s: float) -> tuple[F
             begin_s = chance.uniform(begin_s + 0.1, fault.end_s)
         else:
             begin_s = free_s + chance.uniform(*QUIET_S)
+        if fault.kind == "kill of all":
+            begin_s += QUIET_AFTER_ALL_S
 
 
 def _draw(chance: random.Random, sites: tuple[str, ...], begin_s: float, before: list[Fault]) -> Fault:
