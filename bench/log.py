@@ -24,7 +24,7 @@ import msgspec
 from ordercast.core.entries import Entry
 from ordercast.core.ids import SiteId, pack_message_id
 from ordercast.core.messages import Author, Bundle
-from ordercast.site.storage.database import PAGE_BYTES
+from ordercast.records.log_database import PAGE_BYTES
 from ordercast.site.storage.options import Fsync, LogOptions
 from ordercast.site.storage.ordered_log import OrderedLog
 

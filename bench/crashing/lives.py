@@ -16,11 +16,11 @@ from bench.crashing.model import Expected, Workload
 from bench.crashing.vfs import watched
 from ordercast.core.entries import Entry
 from ordercast.core.errors import NotFit
+from ordercast.records.log_database import SEGMENTS
+from ordercast.records.log_errors import Hole
 from ordercast.records.segments import SegmentFile
 from ordercast.site.clock import ManualClock
 from ordercast.site.storage import writer
-from ordercast.site.storage.database import SEGMENTS
-from ordercast.site.storage.errors import Hole
 from ordercast.site.storage.options import Fsync, LogOptions
 from ordercast.site.storage.ordered_log import OrderedLog
 from ordercast.site.storage.requests import Asked, Finalize, RestartAt, Save, Truncate

@@ -10,7 +10,7 @@ from msgspec import Struct
 from bench.trials.participants import GROUP
 from ordercast.core.errors import NotFit, WrongUse
 from ordercast.core.messages import Act, Bundle
-from ordercast.site.storage.reader import Reader
+from ordercast.records.log_reader import Reader
 
 READ_BYTES = 1 << 20
 

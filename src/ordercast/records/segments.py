@@ -7,10 +7,12 @@ that a few of them can be read alone.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import accumulate
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -69,7 +71,7 @@ class SegmentFile:
             raise BadSegment(path, reason)
         metadata = self._file.metadata
         counts = [metadata.row_group(index).num_rows for index in range(metadata.num_row_groups)]
-        self._starts = list(accumulate(counts, initial=first))
+        self._starts: list[int] = list(accumulate(counts, initial=first))
         if self._starts[-1] != stop:
             raise BadSegment(path, f"holds {metadata.num_rows} positions, expected {first} to {stop - 1}")
         self._held: tuple[int, list[Entry]] = (-1, [])
@@ -79,6 +81,19 @@ class SegmentFile:
         for index, stop in enumerate(self._starts[1:]):
             if stop > start:
                 yield from (entry for entry in self._group(index) if entry.end > start)
+
+    def rows(self, position: int, columns: Sequence[str] | None = None) -> tuple[Any, int]:
+        """The row group that holds a position, or some of its columns, as a `pyarrow.Table`; and where it begins."""
+        index = self._group_of(position)
+        with self._failing_to_read():
+            return self._file.read_row_group(index, columns), self._starts[index]
+
+    def begin_near(self, position: int) -> int:
+        """Where the row group begins that holds a position."""
+        return self._starts[self._group_of(position)]
+
+    def _group_of(self, position: int) -> int:
+        return bisect_right(self._starts, position) - 1
 
     def _group(self, index: int) -> list[Entry]:
         """Readers go on where they were: the last one is kept."""

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from ordercast.core.deliveries import History, HistoryWanted
 from ordercast.core.errors import NotFit
 from ordercast.core.events import Event, FromAbove
-from ordercast.site.storage.errors import Hole, Retained
+from ordercast.records.log_errors import Hole, Retained
 from ordercast.site.storage.ordered_log import OrderedLog
 
 PORTION_BYTES = 1 << 20

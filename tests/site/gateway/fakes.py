@@ -15,10 +15,10 @@ from ordercast.core.participants import JoinGroup, LeaveGroup, Member, Speak
 from ordercast.core.service import VERSION, Happened, Hello, Join, Reply
 from ordercast.core.stream import Batch, Happening
 from ordercast.core.views import View
+from ordercast.records.log_reader import Chunk
 from ordercast.site.gateway.connection import Connection
 from ordercast.site.gateway.gateway import Gateway
 from ordercast.site.gateway.port import Parcel
-from ordercast.site.storage.reader import Chunk
 
 ME, OTHER = SiteId(0), SiteId(1)
 

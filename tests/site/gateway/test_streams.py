@@ -12,8 +12,8 @@ from ordercast.core.errors import NotFit
 from ordercast.core.service import EARLIEST, Broken, Consumed, Gone, Join, Joined, NotJoined, TooSlow
 from ordercast.core.stream import MESSAGE_OVERHEAD_BYTES, Batch, Blocked, ViewChange
 from ordercast.core.stream import Retracted as TakenBack
+from ordercast.records.log_errors import Hole, Retained
 from ordercast.site.gateway.recent import Recent
-from ordercast.site.storage.errors import Hole, Retained
 from tests.site.gateway.fakes import ME, FakeSite, joined
 
 LIMIT_S = 60.0

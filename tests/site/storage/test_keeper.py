@@ -8,10 +8,10 @@ from typing import Any
 import pyarrow.parquet as parquet
 import pytest
 
+from ordercast.records.log_errors import Hole, Retained
 from ordercast.records.segments import BadSegment
 from ordercast.site.clock import ManualClock
 from ordercast.site.storage import files
-from ordercast.site.storage.errors import Hole, Retained
 from ordercast.site.storage.options import LogOptions
 from ordercast.site.storage.ordered_log import OrderedLog
 from tests.site.storage.entries import messages, mixed, read_all, save_base

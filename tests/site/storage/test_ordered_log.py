@@ -9,8 +9,8 @@ import pytest
 from bench.crashing.model import saved_by_group
 
 from ordercast.core.errors import NotFit
+from ordercast.records.log_errors import Hole, Retained
 from ordercast.site.storage import writer
-from ordercast.site.storage.errors import Hole, Retained
 from ordercast.site.storage.options import Fsync, LogOptions
 from ordercast.site.storage.ordered_log import OrderedLog, machine_now
 from tests.site.storage.entries import entries, messages, mixed, read_all, save_base, view

@@ -12,7 +12,7 @@ import pytest
 from bench.crashing.vfs import watched
 
 from ordercast.core.errors import NotFit
-from ordercast.site.storage.database import CHECKPOINT_BYTES
+from ordercast.records.log_database import CHECKPOINT_BYTES
 from ordercast.site.storage.options import LogOptions
 from ordercast.site.storage.ordered_log import OrderedLog, machine_now
 from ordercast.site.storage.writer import LogState

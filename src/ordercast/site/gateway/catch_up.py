@@ -11,10 +11,10 @@ from ordercast.core.errors import NotFit, WrongUse
 from ordercast.core.ids import SiteId
 from ordercast.core.messages import Act, Bundle
 from ordercast.core.service import Broken, Gone
+from ordercast.records.log_errors import Hole, Retained
 from ordercast.site.gateway.port import Parcel
 from ordercast.site.gateway.recent import Item, Recent, as_final, from_position, items_of
 from ordercast.site.gateway.subscription import Subscription
-from ordercast.site.storage.errors import Hole, Retained
 
 CHUNK_BYTES = 512 << 10
 """So much is read from the log at once."""

@@ -13,13 +13,13 @@ from pathlib import Path
 
 from ordercast.core.errors import NotFit
 from ordercast.core.events import Now
+from ordercast.records.log_database import SEGMENTS, Segment
+from ordercast.records.log_reader import Reader, TailRow
 from ordercast.records.segment_tables import LoggedEntry
 from ordercast.records.segments import write_segment
-from ordercast.site.storage.database import SEGMENTS
 from ordercast.site.storage.files import remove, written_durably
 from ordercast.site.storage.options import LogOptions
-from ordercast.site.storage.reader import Reader, TailRow
-from ordercast.site.storage.requests import Drop, Seal, Segment
+from ordercast.site.storage.requests import Drop, Seal
 from ordercast.site.storage.writer import Writer
 
 LOOK_S = 1.0

@@ -14,11 +14,11 @@ import msgspec
 from ordercast.core.entries import Entry
 from ordercast.core.errors import NotFit
 from ordercast.core.events import Now
-from ordercast.site.storage.database import FILE, SEGMENTS, in_one_line
+from ordercast.records.log_database import FILE, SEGMENTS, in_one_line
+from ordercast.records.log_reader import Chunk, Reader
 from ordercast.site.storage.files import lock, make_directory, sync_directory
 from ordercast.site.storage.keeper import Keeper
 from ordercast.site.storage.options import LogOptions
-from ordercast.site.storage.reader import Chunk, Reader
 from ordercast.site.storage.recovery import RecoveredLog, recover
 from ordercast.site.storage.requests import Append, Asked, Finalize, RestartAt, Save, Truncate
 from ordercast.site.storage.store import Store

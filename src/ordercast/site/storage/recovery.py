@@ -10,10 +10,10 @@ from msgspec import Struct
 from ordercast.core.entries import Entry
 from ordercast.core.errors import NotFit
 from ordercast.core.ids import INCARNATIONS_MAX
+from ordercast.records.log_database import SEGMENTS
+from ordercast.records.log_reader import Reader
 from ordercast.records.segments import BadSegment
-from ordercast.site.storage.database import SEGMENTS
 from ordercast.site.storage.files import remove
-from ordercast.site.storage.reader import Reader
 from ordercast.site.storage.store import Store
 
 RECOVERY_BYTES = 16 << 20

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from ordercast.records.log_database import Segment
+
 
 class Append(Struct, frozen=True, gc=False):
     """An entry, encoded, at the end of the log."""
@@ -39,17 +41,6 @@ class RestartAt(Struct, frozen=True, gc=False):
     """The log goes on at this position; what is missing before it is a hole."""
 
     position: int
-
-
-class Segment(Struct, frozen=True, gc=False):
-    """A sealed segment, as the manifest lists it."""
-
-    first: int
-    stop: int
-    """The position after its last."""
-    file: str
-    bytes: int
-    newest_wall_us: int
 
 
 class Seal(Struct, frozen=True, gc=False):

@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Struct
 
 from ordercast.protocols.groups.building import needed_from
-from ordercast.site.storage.database import FILE, connect, create_or_check, in_one_line, transaction
+from ordercast.records.log_database import FILE, connect, create_or_check, end_of, final_of, in_one_line, transaction
 from ordercast.site.storage.requests import Append, Drop, Finalize, Request, RestartAt, Save, Seal, Truncate
 
 
@@ -86,9 +86,7 @@ class Store:
             self._synchronous = wanted
 
     def _standing(self) -> Standing:
-        (final,) = self.connection.execute("SELECT final FROM standing").fetchone()
-        end = end_of(self.connection)
-        return Standing(end, min(final, end), needed_from(self.saved()))
+        return Standing(end_of(self.connection), final_of(self.connection), needed_from(self.saved()))
 
 
 class _Batch:
@@ -164,12 +162,6 @@ class _Batch:
 def saved_in(connection: sqlite3.Connection) -> dict[str, bytes]:
     """All that has been saved."""
     return dict(connection.execute("SELECT key, value FROM saved ORDER BY key").fetchall())
-
-
-def end_of(connection: sqlite3.Connection) -> int:
-    """The next position."""
-    ends = ("max(end) FROM entries", "max(stop) FROM segments", "max(stop) FROM holes", "dropped FROM standing")
-    return max(connection.execute(f"SELECT {each}").fetchone()[0] or 0 for each in ends)
 
 
 def _undo_unfinished_restarts(connection: sqlite3.Connection, base: int) -> None:

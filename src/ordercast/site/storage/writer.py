@@ -9,7 +9,7 @@ from collections.abc import Callable
 from queue import Empty, SimpleQueue
 
 from ordercast.core.events import Now
-from ordercast.site.storage.database import CHECKPOINT_BYTES, PAGE_BYTES, is_refused
+from ordercast.records.log_database import CHECKPOINT_BYTES, PAGE_BYTES, is_refused
 from ordercast.site.storage.options import LogOptions
 from ordercast.site.storage.requests import Append, Drop, Request, Save, Seal
 from ordercast.site.storage.store import Standing, Store

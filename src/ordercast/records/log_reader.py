@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any, TypeVar
 from zlib import crc32
 
 import msgspec
@@ -13,13 +14,23 @@ from msgspec import Struct
 
 from ordercast.core.entries import Entry
 from ordercast.core.errors import NotFit
-from ordercast.records.segments import SegmentFile
-from ordercast.site.storage.database import FILE, SEGMENTS, connect, in_one_line
-from ordercast.site.storage.errors import Hole, Retained
-from ordercast.site.storage.requests import Segment
-from ordercast.site.storage.store import end_of
+from ordercast.records.log_database import (
+    FILE,
+    SEGMENTS,
+    Segment,
+    connect,
+    connect_to_read,
+    end_of,
+    final_of,
+    in_one_line,
+)
+from ordercast.records.log_errors import Hole, Retained
+from ordercast.records.segment_tables import LoggedEntry, segment_schema, table_of
+from ordercast.records.segments import BadSegment, SegmentFile
 
 OPEN_SEGMENTS_MAX = 4
+
+Found = TypeVar("Found")
 
 SEGMENT_COLUMNS = "first, stop, file, bytes, newest_wall_us"
 
@@ -50,10 +61,11 @@ class TailRow(Struct, frozen=True, gc=False):
 class Reader:
     """Sees what is committed."""
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, *, beside: bool = False) -> None:
+        """Of the process that writes the log; or `beside` it, by whom nothing at all is written."""
         self._path = directory / FILE
         self._segments = directory / SEGMENTS
-        self._connection = connect(self._path)
+        self._connection = connect_to_read(self._path) if beside else connect(self._path)
         self._connection.execute("PRAGMA query_only = 1")
         self._lock = threading.Lock()
         self._open: dict[str, SegmentFile] = {}
@@ -69,39 +81,67 @@ class Reader:
 
     def read(self, start: int, stop: int, limit_bytes: int) -> Chunk:
         """Entries from the one that holds `start` on, below `stop`, the first of them whatever its size."""
+
+        def in_segment(file: SegmentFile) -> Chunk:
+            entries = (entry for entry in file.entries(start) if entry.position < stop)
+            return _chunk(((entry, _size(entry)) for entry in entries), limit_bytes)
+
+        found = self._found(start, stop, limit_bytes, in_segment)
+        if isinstance(found, list):
+            entries = tuple(row.entry() for row in found)
+            return Chunk(entries, entries[-1].end)
+        return found or Chunk((), start)
+
+    def table(self, start: int, stop: int, limit_bytes: int, columns: Sequence[str] | None = None) -> Any:
+        """The rows (`records.segment_tables.SegmentRow`) of consecutive positions from `start` on, below `stop`, or
+        some of their columns, as a `pyarrow.Table`; none at the end of the log. Go on at `start` and their number.
+        """
+        found = self._found(start, stop, limit_bytes, lambda file: file.rows(start, columns))
+        if isinstance(found, list):
+            rows = table_of([LoggedEntry(row.entry(), row.wall_us, len(row.data)) for row in found])
+            found = (rows if columns is None else rows.select(columns)), found[0].position
+        if found is None:
+            return _selected(segment_schema(), columns).empty_table()
+        rows, first = found
+        return rows.slice(start - first, stop - start)
+
+    def _found(
+        self, start: int, stop: int, limit_bytes: int, in_segment: Callable[[SegmentFile], Found]
+    ) -> Found | list[TailRow] | None:
+        """What is at a position: rows of the tail, or what `in_segment` makes of the segment. None at the end.
+
+        While it is looked for, rows may leave the tail for a segment, and a segment may be dropped: then once more.
+        """
         with self._lock, in_one_line(self._path):
             while True:
                 with self._snapshot():
-                    found = self._from_tail(start, stop, limit_bytes)
-                    segment = None if found else self._segment_at(start)
-                    if found is None and segment is None:
-                        return self._nothing_at(start)
-                if found is None and segment is not None:
-                    found = self._from_segment(segment, start, stop, limit_bytes)
-                if found is not None:
-                    return found
+                    rows = self._tail_from(start, stop, limit_bytes)
+                    segment = None if rows else self._segment_at(start)
+                    if not rows and segment is None:
+                        self._check_end(start)
+                if segment is None:
+                    return rows or None
+                try:
+                    return in_segment(self._file(segment))
+                except BadSegment:
+                    if self._is_listed(segment):
+                        raise
 
-    def _from_tail(self, start: int, stop: int, limit_bytes: int) -> Chunk | None:
+    def _tail_from(self, start: int, stop: int, limit_bytes: int) -> list[TailRow]:
         query = "SELECT ifnull(max(position), -1), ifnull(max(end), -1) FROM entries WHERE position = "
         query += "(SELECT max(position) FROM entries WHERE position <= ?)"
         position, end = self._one(query, (start,))
-        if end <= start:
-            return None
-        return _chunk(((row.entry(), len(row.data)) for row in self._rows(position, stop)), limit_bytes)
+        return [] if end <= start else _consecutive(self._rows(position, stop), limit_bytes)
 
-    def _from_segment(self, segment: Segment, start: int, stop: int, limit_bytes: int) -> Chunk | None:
-        """None if it has been dropped meanwhile."""
-        if segment.file not in self._open and not (self._segments / segment.file).exists():
-            with self._snapshot():
-                if self._segment_at(start) is None:
-                    return None
-        entries = self._file(segment).entries(start)
-        return _chunk(((entry, _size(entry)) for entry in entries if entry.position < stop), limit_bytes)
+    def _is_listed(self, segment: Segment) -> bool:
+        with self._snapshot():
+            return self._segment_at(segment.first) == segment
 
-    def _nothing_at(self, start: int) -> Chunk:
+    def _check_end(self, start: int) -> None:
+        """Nothing is there: because the log ends before, or why else."""
         earliest, end = self._bounds()
         if start >= end:
-            return Chunk((), start)
+            return
         if start < earliest:
             raise Retained(start, earliest)
         row = self._connection.execute(
@@ -129,6 +169,33 @@ class Reader:
                 file.close()
 
     # --- what there is ---
+
+    def final(self) -> int:
+        """Everything that can be read below this position is the same at every site, for ever."""
+        with self._lock, in_one_line(self._path), self._snapshot():
+            return final_of(self._connection)
+
+    def whole_until(self, start: int) -> int:
+        """Up to where the log goes on without a hole from a position. Raises what reading there would raise."""
+        with self._lock, in_one_line(self._path), self._snapshot():
+            if self._segment_at(start) is None and not self._tail_from(start, start + 1, 0):
+                self._check_end(start)
+            query = "SELECT min(start) FROM holes WHERE start > ?"
+            (hole,) = self._connection.execute(query, (start,)).fetchone()
+            return end_of(self._connection) if hole is None else int(hole)
+
+    def begin_near(self, position: int) -> int:
+        """A good place to cut: where the row group of a segment, or the entry of the tail, begins that holds it.
+
+        The position itself where nothing can be read; whoever reads is told why.
+        """
+        with self._lock, in_one_line(self._path), self._snapshot():
+            segment = self._segment_at(position)
+            if segment is not None:
+                with suppress(BadSegment):
+                    return self._file(segment).begin_near(position)
+            rows = self._tail_from(position, position + 1, 0)
+            return rows[0].position if rows else position
 
     def bounds(self) -> tuple[int, int]:
         """The first position that is kept, and the one after the last."""
@@ -221,6 +288,26 @@ class Reader:
                 self._open.pop(next(iter(self._open))).close()
         self._open[segment.file] = file
         return file
+
+
+def _consecutive(rows: Iterable[TailRow], limit_bytes: int) -> list[TailRow]:
+    """Up to a gap or a size, the first of them in any case."""
+    taken: list[TailRow] = []
+    size = 0
+    for row in rows:
+        if taken and row.position != taken[-1].end:
+            break
+        taken.append(row)
+        size += len(row.data)
+        if size >= limit_bytes:
+            break
+    return taken
+
+
+def _selected(schema: Any, columns: Sequence[str] | None) -> Any:
+    import pyarrow as pa
+
+    return schema if columns is None else pa.schema([schema.field(name) for name in columns])
 
 
 def _chunk(sized: Iterable[tuple[Entry, int]], limit_bytes: int) -> Chunk:

@@ -1,4 +1,4 @@
-"""The SQLite file of a log: how it is opened, and what tables it has."""
+"""The SQLite file of a log: how it is opened, what tables it has, and how far it is by them."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+from msgspec import Struct
 
 from ordercast.core.errors import NotFit
 
@@ -35,6 +37,17 @@ INSERT INTO standing VALUES (1, 0, 0, 0, 0);
 """
 
 
+class Segment(Struct, frozen=True, gc=False):
+    """A sealed segment, as the manifest lists it."""
+
+    first: int
+    stop: int
+    """The position after its last."""
+    file: str
+    bytes: int
+    newest_wall_us: int
+
+
 def connect(path: Path) -> sqlite3.Connection:
     """A connection in autocommit mode, for one thread at a time."""
     connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=60.0)
@@ -46,8 +59,7 @@ def connect(path: Path) -> sqlite3.Connection:
 
 def create_or_check(connection: sqlite3.Connection, path: Path) -> None:
     """The tables are there, and of this version."""
-    (version,) = connection.execute("PRAGMA user_version").fetchone()
-    (application,) = connection.execute("PRAGMA application_id").fetchone()
+    application, version = _marks(connection)
     (tables,) = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
     if version == 0 and tables == 0:
         connection.execute("PRAGMA synchronous = FULL")
@@ -55,10 +67,66 @@ def create_or_check(connection: sqlite3.Connection, path: Path) -> None:
             for statement in (*TABLES.split(";")[:-1], f"PRAGMA application_id = {APPLICATION}"):
                 connection.execute(statement)
             connection.execute(f"PRAGMA user_version = {VERSION}")
-    elif application != APPLICATION:
+    else:
+        _check(application, version, path)
+
+
+def _check(application: int, version: int, path: Path) -> None:
+    if application != APPLICATION:
         raise NotFit(f"{path}: is no ordered log; name another directory")
-    elif version != VERSION:
+    if version != VERSION:
         raise NotFit(f"{path}: was written by another version of ordercast (format {version}, not {VERSION})")
+
+
+def connect_to_read(path: Path) -> sqlite3.Connection:
+    """A connection that writes nothing, beside the daemon that does, or after it. Raises `NotFit`."""
+    if not path.is_file():
+        raise NotFit(f"{path.parent}: is no ordered log (it has no {path.name}); name a site's log directory")
+    with in_one_line(path):
+        connection = _read_only(path, "")
+        try:
+            application, version = _marks(connection)
+        except sqlite3.OperationalError:
+            connection.close()
+            if path.with_name(f"{path.name}-wal").exists():
+                raise
+            connection = _read_only(
+                path, "&immutable=1"
+            )  # no daemon, and a directory in which SQLite can make no files
+            application, version = _marks(connection)
+    _check(application, version, path)
+    return connection
+
+
+def _read_only(path: Path, more: str) -> sqlite3.Connection:
+    uri = f"{path.absolute().as_uri()}?mode=ro{more}"
+    return sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False, timeout=60.0)
+
+
+def _marks(connection: sqlite3.Connection) -> tuple[int, int]:
+    """What kind of file it is, and of which version."""
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    (application,) = connection.execute("PRAGMA application_id").fetchone()
+    return application, version
+
+
+# --- how far it is ---
+
+
+def end_of(connection: sqlite3.Connection) -> int:
+    """The next position."""
+    tail = "(SELECT end FROM entries ORDER BY position DESC LIMIT 1)"
+    ends = (tail, "max(stop) FROM segments", "max(stop) FROM holes", "dropped FROM standing")
+    return max(connection.execute(f"SELECT {each}").fetchone()[0] or 0 for each in ends)
+
+
+def final_of(connection: sqlite3.Connection) -> int:
+    """Positions below this one are final."""
+    (final,) = connection.execute("SELECT final FROM standing").fetchone()
+    return int(min(final, end_of(connection)))
+
+
+# --- transactions and errors ---
 
 
 @contextmanager
