@@ -38,6 +38,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "send": ("ordercast.cli.talk:send", "Multicast to a group."),
     "tail": ("ordercast.cli.talk:tail", "Read a group's stream."),
     "ordering": ("ordercast.cli.ordering", "By which protocol a group orders; change it on line."),
+    "export": ("ordercast.cli.export", "Write an ordered log to Parquet, each position exactly once."),
+    "watch": ("ordercast.cli.watch", "Compare the order at several sites, as it comes."),
     "bench": ("ordercast.cli.bench", "What a running group delivers, and after how long."),
     "keys": ("ordercast.cli.keys", "Make and renew the certificates by which sites know each other."),
     "explore": ("ordercast.cli.explore", "Run a small group through every interleaving there is."),
