@@ -7,6 +7,8 @@ import click
 from bench import client, detectors, durability, log, simulator, stack, trial, wan
 from bench.live import command as live
 from bench.live import scenarios
+from bench.streaming import command as streaming
+from bench.streaming import killed
 
 BENCHMARKS = {
     "client": client.command,
@@ -16,6 +18,8 @@ BENCHMARKS = {
     "log": log.command,
     "simulator": simulator.command,
     "stack": stack.command,
+    "stream": streaming.command,
+    "stream-killed": killed.command,
     "trial": trial.command,
     "wan": wan.command,
     "wan-scenarios": scenarios.command,

@@ -52,19 +52,17 @@ class Load(NamedTuple):
     def entries(self, count: int) -> list[Entry]:
         """As a site group makes them."""
         body = os.urandom(self.body_bytes)
-        return [
-            Entry(
-                index * self.bodies,
-                (index + 1) * self.bodies,
-                Bundle(
-                    pack_message_id(SiteId(1), 0, index * self.bodies),
-                    (body,) * self.bodies,
-                    author=Author("orders", "alice", 1 << 62, index * self.bodies),
-                ),
-                index,
-            )
-            for index in range(count)
-        ]
+        return [self.entry(index, body) for index in range(count)]
+
+    def entry(self, index: int, body: bytes | None = None) -> Entry:
+        """One of them; with a body that says which, if none is given."""
+        first = index * self.bodies
+        bundle = Bundle(
+            pack_message_id(SiteId(1), 0, first),
+            (body or b"%0*d" % (self.body_bytes, index),) * self.bodies,
+            author=Author("orders", "alice", 1 << 62, first),
+        )
+        return Entry(first, first + self.bodies, bundle, index)
 
 
 LOADS = (Load(100, 64), Load(1, 16_384), Load(1, 64))

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -63,8 +62,8 @@ def command(
     from ordercast.pipeline.streaming.export import ExportChoice, exported
 
     choice = ExportChoice(log=str(log.absolute()), rows="messages" if messages else "all", group=group)
-    every = every_s if follow else None
-    _export(choice, out, start, tasks, batch_positions_max, every, spark_choice(master, conf))
+    pace = {"start": start, "tasks": tasks, "batch_positions_max": batch_positions_max}
+    _export(choice, out, pace | {"every_s": every_s if follow else None}, spark_choice(master, conf))
     done = exported(out)
     if as_json:
         print_json(done)
@@ -72,34 +71,25 @@ def command(
         _show(done)
 
 
-def _export(
-    choice: ExportChoice,
-    out: Path,
-    start: str,
-    tasks: int | None,
-    batch_positions_max: int,
-    every_s: float | None,
-    spark: SparkChoice,
-) -> None:
+def _export(choice: ExportChoice, out: Path, pace: dict[str, Any], spark: SparkChoice) -> None:
     from ordercast.pipeline.streaming.export import exporting
     from ordercast.pipeline.streaming.mistakes import in_one_line
 
-    with spark.session() as session, in_one_line():
-        batches = {"start": start, "tasks": tasks, "batch_positions_max": batch_positions_max, "every_s": every_s}
-        with exporting(session, choice, out, **batches) as query:  # type: ignore[arg-type]
-            followed(query, lambda: _progress(query.lastProgress), every_s is not None)
+    with spark.session() as session, in_one_line(), exporting(session, choice, out, **pace) as query:
+        followed(query, lambda: _progress(query.lastProgress), endless=pace["every_s"] is not None)
 
 
-def _progress(progress: object) -> str:
+def _progress(progress: Any) -> str:
     """How far the newest batch has come."""
     if progress is None:
         return "starting"
-    (source,) = progress.sources  # type: ignore[attr-defined]
-    return f"batch {progress.batchId}, up to {source.endOffset}, {progress.processedRowsPerSecond:,.0f} rows/s"  # type: ignore[attr-defined]
+    (source,) = progress.sources
+    return f"batch {progress.batchId}, up to {source.endOffset}, {progress.processedRowsPerSecond:,.0f} rows/s"
 
 
 def _show(done: Exported) -> None:
+    if done.rows == 0:
+        click.echo(f"{done.directory}: nothing yet; nothing of what was asked for is final in the log")
+        return
     where = "" if done.first is None else f", positions {done.first:,} to {done.last:,}"
     click.echo(f"{done.directory}: {done.rows:,} rows{where}, in {done.files:,} files of {done.batches:,} batches")
-    if done.rows == 0:
-        click.echo("nothing of what was asked for is final in the log yet", err=sys.stderr.isatty())

@@ -13,14 +13,14 @@ from ordercast.cli.output import PROGRESS_EVERY_S
 if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
 
-QUIET_WAIT_S = 1.0
 
-
-def followed(query: StreamingQuery, progress: Callable[[], str], endless: bool) -> None:
-    """Wait until it has ended. Of an `endless` one Ctrl-C is the end, and no error."""
+def followed(
+    query: StreamingQuery, progress: Callable[[], str], *, endless: bool, done: Callable[[], bool] = lambda: False
+) -> None:
+    """Wait until it has ended, or is `done`. Of an `endless` one Ctrl-C is the end, and no error."""
     shown = sys.stderr.isatty()
     try:
-        while not query.awaitTermination(PROGRESS_EVERY_S if shown else QUIET_WAIT_S):  # type: ignore[arg-type]
+        while not query.awaitTermination(PROGRESS_EVERY_S) and not done():  # type: ignore[arg-type]
             if shown:
                 click.echo(f"\r\033[K{progress()}", err=True, nl=False)
     except KeyboardInterrupt:

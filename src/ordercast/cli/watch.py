@@ -72,17 +72,10 @@ def command(
 
 
 def _follow(watch: Watch, once: bool, spark: SparkChoice) -> None:
-    from pyspark.errors import PySparkException
-
     from ordercast.pipeline.streaming.mistakes import in_one_line
 
-    with spark.session() as session, in_one_line():
-        try:
-            with watch.following(session, once=once) as query:
-                followed(query, lambda: _progress(watch), not once)
-        except PySparkException:
-            if watch.violation is None:
-                raise
+    with spark.session() as session, in_one_line(), watch.following(session, once=once) as query:
+        followed(query, lambda: _progress(watch), endless=not once, done=watch.found.is_set)
 
 
 def _progress(watch: Watch) -> str:

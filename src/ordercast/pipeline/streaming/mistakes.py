@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -24,6 +25,8 @@ def in_one_line() -> Iterator[None]:
     """Errors of ours that come back through Spark are again what they were; all others stay as they are."""
     from pyspark.errors import PySparkException
 
+    calls = logging.getLogger("py4j.clientserver")
+    was, calls.disabled = calls.disabled, True  # it would tell at length what is told here
     try:
         yield
     except PySparkException as error:
@@ -31,6 +34,8 @@ def in_one_line() -> Iterator[None]:
         if ours is None:
             raise
         raise ours from error
+    finally:
+        calls.disabled = was
 
 
 def cause_of(text: str) -> Exception | None:

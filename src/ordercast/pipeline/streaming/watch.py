@@ -7,6 +7,7 @@ Spark reads the logs and makes a mark of each position, in parallel; the marks a
 from __future__ import annotations
 
 import tempfile
+import threading
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -45,10 +46,12 @@ class Watch:
         self.start = max(map(earliest_position, self.paths)) if start is None else start
         self.comparison = Comparison(tuple(sites), self.start, self._difference, held_max)
         self.violation: Violation | None = None
+        self.found = threading.Event()
+        """Set once there is a violation."""
 
     @contextmanager
     def following(self, spark: SparkSession, *, once: bool = False) -> Iterator[StreamingQuery]:
-        """The query that runs, and ends by itself at a violation; or, with `once`, at what is final now."""
+        """The query that compares, until a violation is `found`; with `once` it ends at what is final now."""
         register(spark)
         with tempfile.TemporaryDirectory(prefix="ordercast-watch-") as checkpoint:
             writer = marks(spark, self.paths, self.start).writeStream.foreachBatch(self._take)
@@ -65,7 +68,7 @@ class Watch:
         site, *columns = (table[name].to_numpy() for name in ("site", "position", "message", "mark"))
         for number in range(len(self.paths)):
             first, last = site.searchsorted(number), site.searchsorted(number, "right")
-            if first < last:
+            if first < last and not self.found.is_set():
                 self._take_site(number, *(column[first:last] for column in columns))
 
     def _take_site(self, number: int, *columns: Any) -> None:
@@ -73,7 +76,7 @@ class Watch:
             self.comparison.take(number, *columns)
         except Violated as violated:
             self.violation = violated.violation
-            raise
+            self.found.set()
 
     def _difference(self, one: int, other: int, start: int, stop: int) -> Violation | None:
         names = self.comparison.names
