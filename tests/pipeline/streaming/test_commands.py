@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import runpy
+import sys
 from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,7 +15,7 @@ from click.testing import CliRunner, Result
 from msgspec.structs import replace
 
 from ordercast.cli.main import main
-from ordercast.pipeline.streaming.sink import manifests
+from ordercast.pipeline.streaming.sink import manifests, read_sink
 from ordercast.site.storage.ordered_log import OrderedLog
 from tests.pipeline.streaming.logs import add, log_in
 from tests.site.storage.entries import bundle, entries, messages, mixed, save_base
@@ -85,6 +87,17 @@ def test_a_watch_says_whether_the_sites_hold_the_same(spark: SparkSession, tmp_p
         violation = json.loads(bad.stdout)["violation"]
         assert (violation["property"], violation["position"], violation["sites"]) == ("order", 25, ["lis1", "por1"])
         assert violation["said"].startswith("digest is ")
+
+
+def test_the_example_of_a_job_runs(spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with ExitStack() as stack:
+        log = log_with(stack, tmp_path / "lis1")
+        add(log, mixed())
+        monkeypatch.setattr(sys, "argv", ["", str(log.directory), str(tmp_path / "out")])
+        runpy.run_path("examples/stream_messages.py", run_name="__main__")
+        rows = read_sink(spark, tmp_path / "out").orderBy("position").collect()
+        assert [(row.position, row.sender, row.text) for row in rows[:2]] == [(1, "alice", "a"), (2, "alice", "b")]
+        assert len(rows) == 6
 
 
 @pytest.mark.parametrize(
