@@ -55,7 +55,7 @@ def run(place: Path, kills: int, bundles_per_s: int, tell: Callable[[str], None]
     with writing(log, bundles_per_s) as writer:
         for number in range(kills):
             moment = moments[number % len(moments)]
-            _kill_when(moment(out), [*_export(log, out), "--follow", "--every", "0"])
+            _kill_when(moment(out), [*_export(log, out), "--follow", "--every", "0"], out)
             tell(f"killed {number + 1} of {kills}: {moment.__name__.strip('_').replace('_', ' ')}")
         expected = int(writer.communicate()[0])
     subprocess.run([*_export(log, out), "--json"], check=True, stdout=subprocess.DEVNULL)
@@ -80,8 +80,9 @@ def _export(log: Path, out: Path) -> list[str]:
     return [*command, "--batch", "10000", "--master", "local[2,4]"]
 
 
-def _kill_when(has_come: Callable[[], bool], command: list[str]) -> None:
-    with subprocess.Popen(command, start_new_session=True) as driver:
+def _kill_when(has_come: Callable[[], bool], command: list[str], out: Path) -> None:
+    environment = {**os.environ, "SPARK_LOCAL_DIRS": str(out.parent / "spark")}  # it cannot clean up by itself
+    with subprocess.Popen(command, env=environment, start_new_session=True) as driver:
         try:
             _wait_for(has_come, driver)
         finally:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from contextlib import closing
@@ -36,5 +37,6 @@ spark.stop()
 def test_a_log_is_read_and_streamed_by_way_of_spark_connect(tmp_path: Path) -> None:
     with closing(sealed_and_tail(tmp_path / "lis1", messages(25), 10)):
         command = [sys.executable, "-c", JOB, str(tmp_path / "lis1"), str(tmp_path / "out")]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        environment = {**os.environ, "PYSPARK_PYTHON": sys.executable, "SPARK_TESTING": "1"}  # any port that is free
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert done.stdout == "True 3\n", done.stderr

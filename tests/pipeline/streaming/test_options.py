@@ -12,23 +12,17 @@ from ordercast.pipeline.streaming.options import COLUMNS, ReadOptions
 
 def test_what_is_not_said_has_a_default() -> None:
     options = ReadOptions.of({"path": "here"})
-    assert options == ReadOptions(path=Path("here"))
+    assert options == ReadOptions(path=Path("here").absolute())
     assert options.columns == COLUMNS
     assert [options.tasks_for(positions) for positions in (0, 1, 50_000, 50_001, 500_000)] == [1, 1, 1, 2, 10]
 
 
 def test_names_are_taken_as_spark_gives_them() -> None:
-    given = {
-        "path": "p",
-        "StartingPosition": "Latest",
-        "maxpositionsperbatch": "10",
-        "numTasks": "3",
-        "ROWS": "messages",
-    }
+    given = {"path": "/p", "StartingPosition": "Latest", "maxpositionsperbatch": "10", "numTasks": "3"}
     given |= {"ROWS": "messages"}
     options = ReadOptions.of(given | {"columns": "kind, position,kind", "start": "5", "stop": "9", "group": "orders"})
     assert options == ReadOptions(
-        path=Path("p"), starting_position="latest", batch_positions_max=10, tasks=3, rows="messages",
+        path=Path("/p"), starting_position="latest", batch_positions_max=10, tasks=3, rows="messages",
         columns=("kind", "position"), start=5, stop=9, group="orders",
     )  # fmt: skip
     assert [options.tasks_for(positions) for positions in (0, 1, 2, 500_000)] == [1, 1, 2, 3]

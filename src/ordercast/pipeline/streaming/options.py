@@ -62,7 +62,7 @@ class ReadOptions(Struct, frozen=True, kw_only=True):
         if "path" not in options:
             raise WrongUse("say which log to read: .load(DIR), the log directory of a site")
         return cls(
-            path=Path(options["path"]).expanduser(),
+            path=Path(options["path"]).expanduser().absolute(),
             start=_place("start", options.get("start", EARLIEST), EARLIEST),
             stop=_place("stop", options.get("stop", LATEST), LATEST),
             starting_position=_place("startingPosition", options.get("startingposition", EARLIEST), EARLIEST, LATEST),

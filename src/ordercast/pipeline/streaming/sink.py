@@ -60,12 +60,14 @@ class Manifest(Struct, frozen=True):
 
 def exactly_once(frame: DataFrame, directory: Path) -> DataStreamWriter:
     """A writer of a stream into a directory: choose its trigger, and start it. One stream for each directory."""
+    directory = directory.absolute()
     writer = frame.writeStream.foreachBatch(partial(write_batch, directory))
     return writer.option("checkpointLocation", str(directory / CHECKPOINT))
 
 
 def read_sink(spark: SparkSession, directory: Path) -> DataFrame:
     """What is in: the files that the manifests name, and no other. Raises `WrongUse` while nothing is."""
+    directory = directory.absolute()
     paths = [str(directory / file.path) for manifest in manifests(directory) for file in manifest.files]
     if not paths:
         raise WrongUse(f"{directory}: nothing has been written there yet")

@@ -52,6 +52,10 @@ class Watch:
     @contextmanager
     def following(self, spark: SparkSession, *, once: bool = False) -> Iterator[StreamingQuery]:
         """The query that compares, until a violation is `found`; with `once` it ends at what is final now."""
+        if "connect" in type(spark).__module__:
+            raise WrongUse(
+                "a watch compares where its query runs, which Spark Connect does not let it: use another master"
+            )
         register(spark)
         with tempfile.TemporaryDirectory(prefix="ordercast-watch-") as checkpoint:
             writer = marks(spark, self.paths, self.start).writeStream.foreachBatch(self._take)
