@@ -9,12 +9,15 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ordercast.cli.engines import POOL, SPARK, engine
+from ordercast.cli.on_spark import spark_choice, spark_options
 from ordercast.cli.output import console, counting
 from ordercast.core.errors import WrongUse
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
+    from ordercast.studies.framework.grid import Runner
     from ordercast.studies.framework.study import Size, Studied, Study
     from ordercast.studies.framework.tables import Table as Figures
 
@@ -34,10 +37,28 @@ TEXT_WIDTH = 100
     show_default=True,
     help="Where the report goes: report.html, report.md and the pictures.",
 )
+@click.option(
+    "--engine",
+    "engine_name",
+    type=click.Choice([POOL, SPARK]),
+    default=POOL,
+    show_default=True,
+    help="What runs the grid: processes here, or Spark, which needs Java and keeps finished runs in OUT/runs.",
+)
+@spark_options
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
 @click.pass_context
 def command(
-    context: click.Context, name: str | None, listing: bool, quick: bool, full: bool, out: Path, as_json: bool
+    context: click.Context,
+    name: str | None,
+    listing: bool,
+    quick: bool,
+    full: bool,
+    out: Path,
+    engine_name: str,
+    master: str | None,
+    conf: tuple[str, ...],
+    as_json: bool,
 ) -> None:
     """Run a study: a table or figure of the papers, computed again.
 
@@ -57,7 +78,8 @@ def command(
     size = _size(quick, full)
     chosen = studies if name == "all" else [find(name, studies)]
     report.prepare(out)
-    studied = [_conduct(study, size, as_json) for study in chosen]
+    with engine(engine_name, out / "runs", spark_choice(master, conf)) as runner:
+        studied = [_conduct(study, size, runner, as_json) for study in chosen]
     path = report.write(studied, out)
     if as_json:
         _print_json({"studies": [report.as_data(each) for each in studied], "report": str(path)})
@@ -75,14 +97,14 @@ def _size(quick: bool, full: bool) -> Size:
     return Size.QUICK if quick else Size.FULL if full else Size.NORMAL
 
 
-def _conduct(study: Study, size: Size, as_json: bool) -> Studied:
+def _conduct(study: Study, size: Size, runner: Runner, as_json: bool) -> Studied:
     """Run one study; for people, say what it is about before and what came of it after."""
     from ordercast.studies.framework.study import conduct
 
     if not as_json:
         _print_introduction(study)
     with counting(study.name) as on_progress:
-        studied = conduct(study, size, on_progress=on_progress)
+        studied = conduct(study, size, runner=runner, on_progress=on_progress)
     if not as_json:
         _print_outcome(studied)
     return studied

@@ -25,6 +25,10 @@ LOCAL = "local[*,4]"
 OLDEST_JAVA = 17
 CONNECT = "sc://"
 
+WORKERS_PYTHON = "spark.pyspark.python"
+"""The Python program of the workers: by default the one that runs here. Spark itself heeds this setting only where
+`spark-submit` starts the program."""
+
 GET_JAVA = "install one (on Debian: apt install openjdk-17-jre-headless) or set JAVA_HOME to where it is"
 
 QUIET = Path(__file__).with_name("log4j2.properties")
@@ -82,6 +86,8 @@ def _make(master: str, settings: Mapping[str, str]) -> SparkSession:
         ship(session)
         return session
     need_java()
+    if WORKERS_PYTHON in settings:
+        os.environ["PYSPARK_PYTHON"] = settings[WORKERS_PYTHON]
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     chosen = SETTINGS | {"spark.driver.memory": _memory()}
     if master.startswith("local"):

@@ -33,12 +33,16 @@ class Plan:
 
     runs: tuple[PlannedRun, ...]
     distinct: Mapping[str, Scenario] = field(init=False)
-    """The scenarios to run, by identity, the longest first: so that no worker ends with one all alone."""
+    """The scenarios to run, by identity, the longest first."""
 
     def __post_init__(self) -> None:
-        found = {each.run: each.scenario for each in self.runs}
-        in_order = sorted(found.items(), key=lambda item: (-expected_arrivals(item[1]), item[0]))
-        object.__setattr__(self, "distinct", dict(in_order))
+        distinct = in_order_of_work({each.run: each.scenario for each in self.runs})
+        object.__setattr__(self, "distinct", distinct)
+
+
+def in_order_of_work(scenarios: Mapping[str, Scenario]) -> dict[str, Scenario]:
+    """The longest runs first: so that no worker ends with one all alone."""
+    return dict(sorted(scenarios.items(), key=lambda item: (-expected_arrivals(item[1]), item[0])))
 
 
 def planned(scenario: Scenario, labels: Mapping[str, Label], repetition: int | None = None) -> PlannedRun:

@@ -1,0 +1,68 @@
+"""The same jobs on a cluster of two workers that do not have ordercast: the same results as here."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tools.spark_cluster import Cluster, spark_cluster
+
+from ordercast.pipeline.campaign.grid_file import load_grid
+from ordercast.pipeline.campaign.results import Outcome, digest_of, row_of
+from ordercast.pipeline.session import WORKERS_PYTHON
+from ordercast.verify.run import run
+from tests.pipeline.grids import write_grid_file
+
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("spark")]
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    with spark_cluster(tmp_path_factory.mktemp("cluster")) as started:
+        yield started
+
+
+def python(*arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, **more}
+    return subprocess.run([sys.executable, *arguments], capture_output=True, text=True, env=environment, check=False)
+
+
+NOT_INSTALLED = """
+import sys
+from pyspark.sql import SparkSession
+
+def tell(batches):
+    import importlib.util
+    import pyarrow as pa
+    for batch in batches:
+        found = [importlib.util.find_spec(name) is not None for name in ("ordercast", "msgspec", "scipy")]
+        yield pa.RecordBatch.from_pylist([{"found": str(found)}])
+
+builder = SparkSession.builder.master(sys.argv[1])
+for setting in sys.argv[2:]:
+    builder = builder.config(*setting.split("=", 1))
+session = builder.getOrCreate()
+print({row.found for row in session.range(0, 4, 1, 4).mapInArrow(tell, "found string").collect()})
+"""
+
+
+def test_a_campaign_gives_the_same_digest_on_workers_without_ordercast(cluster: Cluster, tmp_path: Path) -> None:
+    settings = [f"{key}={value}" for key, value in cluster.settings.items()]
+    told = python("-c", NOT_INSTALLED, cluster.master, *settings, PYSPARK_PYTHON=cluster.settings[WORKERS_PYTHON])
+    assert told.stdout == "{'[False, True, True]'}\n", told.stderr
+    grid = write_grid_file(tmp_path / "files")
+    done = python(
+        "-m", "ordercast", "campaign", str(grid), "--out", str(tmp_path / "out"), "--json", *cluster.arguments()
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    local = [
+        Outcome(row_of(name, "", scenario, run(scenario)), {}) for name, scenario in load_grid(grid).distinct.items()
+    ]
+    findings = json.loads(done.stdout)
+    assert findings["digest"] == digest_of(local)
+    assert [row["runs"] for row in findings["summary"]] == [2, 2, 2, 2]
