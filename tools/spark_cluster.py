@@ -6,6 +6,7 @@ environment but the project's own, so that a job must bring that along.
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -15,6 +16,7 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 from ordercast.core.errors import NotFit
@@ -113,3 +115,29 @@ def _python_without_the_project(directory: Path) -> Path:
     program.write_text(f'#!/bin/sh\nPYTHONPATH="{packages}:$PYTHONPATH" exec "{base}" "$@"\n')
     program.chmod(0o755)
     return program
+
+
+# --- the same campaign there and here ---
+
+
+def main() -> int:
+    """`python -m tools.spark_cluster GRID.toml`: exit code 1 if the digests differ."""
+    grid = sys.argv[1]
+    with TemporaryDirectory(prefix="cluster-") as directory:
+        place = Path(directory)
+        with spark_cluster(place) as cluster:
+            there = campaign_digest(grid, place / "there", cluster.arguments())
+        here = campaign_digest(grid, place / "here", [])
+    print(f"cluster: {there}\nhere:    {here}\n{'equal' if there == here else 'DIFFERENT'}")
+    return 0 if there == here else 1
+
+
+def campaign_digest(grid: str | Path, out: Path, arguments: list[str]) -> str:
+    """Run the command in a process of its own, which may use another Spark than this one."""
+    command = [sys.executable, "-m", "ordercast", "campaign", str(grid), "--out", str(out), "--json", *arguments]
+    done = subprocess.run(command, stdout=subprocess.PIPE, check=True)
+    return str(json.loads(done.stdout)["digest"])
+
+
+if __name__ == "__main__":
+    sys.exit(main())
