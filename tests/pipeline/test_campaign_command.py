@@ -12,6 +12,7 @@ from pathlib import Path
 from time import monotonic, sleep
 
 import pytest
+from bench.__main__ import main as bench
 from click.testing import CliRunner, Result
 from pyspark.sql import SparkSession
 
@@ -124,6 +125,16 @@ def test_studies_can_run_on_spark_too(spark: SparkSession, tmp_path: Path) -> No
 def _results(found: dict[int, Ran]) -> dict[int, tuple[RunResult, str]]:
     """Figures as text, for one that does not apply is not equal to itself."""
     return {key: (ran.result, str(sorted(ran.figures.items()))) for key, ran in found.items()}
+
+
+def test_the_benchmark_compares_both(spark: SparkSession) -> None:
+    arguments = ["campaign", "--runs", "4", "--rounds", "1", "--duration-s", "0.2", "--workers", "1"]
+    done = CliRunner().invoke(bench, arguments)
+    assert done.exit_code == 0, done.output
+    session, each, figures = done.stdout.splitlines()
+    assert session.startswith("session: ")
+    assert each.startswith("pool ")
+    assert json.loads(figures)["runs"] == 4
 
 
 # --- the package as one file ---

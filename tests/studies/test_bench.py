@@ -22,7 +22,9 @@ from ordercast.site.storage.store import Store
 LACKING = why_unfit()
 
 
-@pytest.mark.parametrize("name", ["durability", "live", "log", "simulator", "stack", "wan", "wan-scenarios"])
+@pytest.mark.parametrize(
+    "name", ["campaign", "durability", "live", "log", "simulator", "stack", "wan", "wan-scenarios"]
+)
 def test_the_list_names_it(name: str) -> None:
     assert f"python -m bench {name}" in CliRunner().invoke(main, []).stdout
 
