@@ -20,9 +20,12 @@ APPLICATION = 0x6F636C67
 VERSION = 1
 """Of the tables below."""
 
-PAGE_BYTES = 8192
-CHECKPOINT_BYTES = 8 << 20
-"""After so much has been written, the write-ahead log is copied into the file."""
+PAGE_BYTES = 16384
+"""A message of that size takes one page or two; larger pages cost more where messages come one by one."""
+
+CHECKPOINT_BYTES = 32 << 20
+"""After so much has been written, the write-ahead log is copied into the file. By then most of it has been sealed, and
+its pages written over, so that they are copied once."""
 
 TABLES = """
 CREATE TABLE entries (position INTEGER PRIMARY KEY, end INTEGER NOT NULL, wall_us INTEGER NOT NULL,

@@ -12,7 +12,7 @@ import pytest
 from bench.crashing.vfs import watched
 
 from ordercast.core.errors import NotFit
-from ordercast.records.log_database import CHECKPOINT_BYTES
+from ordercast.site.storage import writer
 from ordercast.site.storage.options import LogOptions
 from ordercast.site.storage.ordered_log import OrderedLog, machine_now
 from ordercast.site.storage.writer import LogState
@@ -21,6 +21,7 @@ from tests.site.storage.faulty_disk import FaultyDisk
 
 WAIT_S = 60.0
 EAGER = LogOptions(retry_ms=1.0)
+CHECKPOINT_BYTES = 1 << 20
 
 
 @pytest.fixture
@@ -117,8 +118,11 @@ def test_a_sync_that_fails_is_the_end_of_this_life(tmp_path: Path, disk: FaultyD
     log.close()
 
 
-def test_a_checkpoint_that_finds_no_room_costs_nothing(tmp_path: Path, disk: FaultyDisk) -> None:
+def test_a_checkpoint_that_finds_no_room_costs_nothing(
+    tmp_path: Path, disk: FaultyDisk, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """What it would copy is safe where it is."""
+    monkeypatch.setattr(writer, "CHECKPOINT_BYTES", CHECKPOINT_BYTES)
     log = OrderedLog.open(tmp_path)
     disk.fill_up(only=".sqlite")
     entries = messages(4, size=CHECKPOINT_BYTES // 2)
