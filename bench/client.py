@@ -224,7 +224,7 @@ class FramingPort:
         self.bytes += len(framed(REPLIES.encode(reply)))
 
     def forward(self, parcel: Parcel) -> None:
-        self.bytes += len(parcel.frame)
+        self.bytes += len(framed(parcel.encoded))
 
     def pause(self) -> None:
         pass

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Protocol, cast
 
 from ordercast.core.errors import NotFit
-from ordercast.core.framing import Frames
-from ordercast.core.service import HEADER_BYTES, REPLIES, REQUESTS, Reply, Request, framed, length_of
+from ordercast.core.framing import Frames, Leaving
+from ordercast.core.service import HEADER_BYTES, REPLIES, REQUESTS, Reply, Request, header_of, length_of
 from ordercast.core.wire import BadBytes
 
 UNSENT_BYTES = 1 << 20
@@ -53,8 +53,7 @@ class SocketLine(asyncio.BufferedProtocol):
         self._listener = listener
         self._frames = Frames(HEADER_BYTES, length_of)
         self._transport: asyncio.Transport | None = None
-        self._leaving: list[bytes] = []
-        self._leaving_bytes = 0
+        self._leaving = Leaving(header_of)
         self._reason = "the site has hung up"
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -75,18 +74,17 @@ class SocketLine(asyncio.BufferedProtocol):
             self.abort()
 
     def send(self, request: Request) -> None:
-        if not self._leaving:
+        if not self._leaving.bytes:
             asyncio.get_running_loop().call_soon(self._flush)
-        frame = framed(REQUESTS.encode(request))
-        self._leaving.append(frame)
-        self._leaving_bytes += len(frame)
-        if self._leaving_bytes > UNSENT_BYTES:
+        self._leaving.put(REQUESTS.encode(request))
+        if self._leaving.bytes > UNSENT_BYTES:
             self._flush()  # so that the transport can say that it is too much
 
     def _flush(self) -> None:
-        leaving, self._leaving, self._leaving_bytes = self._leaving, [], 0
-        if self._transport is not None and leaving:
-            self._transport.write(leaving[0] if len(leaving) == 1 else b"".join(leaving))
+        if self._transport is not None:
+            self._leaving.write_to(self._transport)
+        else:
+            self._leaving.clear()
 
     def pause_writing(self) -> None:
         self._listener.pause_writing()

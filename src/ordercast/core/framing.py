@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Protocol
 
 LengthOf = Callable[[memoryview, int], int]
 """How long the message is whose header begins at an offset; `BadBytes` if that is no header."""
+
+HeaderOf = Callable[[bytes], bytes]
+
+WHOLE_BYTES = 16 << 10
+"""A message of this length goes into the stream as it is. Shorter ones are copied together, which costs less."""
 
 
 class Frames:
@@ -49,9 +55,54 @@ class Frames:
             needed += self._length_of(self._view, start)
         if start + needed <= len(self._buffer) and end < len(self._buffer):
             return
-        rest = bytes(self._view[start:end])
+        rest = self._view[start:end]
         if needed > len(self._buffer):
             self._buffer = bytearray(2 * needed)
             self._view = memoryview(self._buffer)
-        self._view[: len(rest)] = rest
-        self._start, self._end = 0, len(rest)
+        self._view[: end - start] = rest
+        self._start, self._end = 0, end - start
+
+
+class Writable(Protocol):
+    """A transport, as far as it is needed here."""
+
+    def write(self, data: bytes) -> None: ...
+
+    def writelines(self, pieces: list[bytes]) -> None: ...
+
+
+class Leaving:
+    """Messages that go into a stream together, as few pieces as can be had without copies of what is long."""
+
+    def __init__(self, header_of: HeaderOf) -> None:
+        self.bytes = 0
+        self._header_of = header_of
+        self._pieces: list[bytes] = []
+        self._short: list[bytes] = []
+        """What comes behind these."""
+
+    def put(self, message: bytes) -> None:
+        """The next."""
+        short, header = self._short, self._header_of(message)
+        self.bytes += len(header) + len(message)
+        short.append(header)
+        if len(message) < WHOLE_BYTES:
+            short.append(message)
+        else:
+            self._pieces += (b"".join(short), message)
+            short.clear()
+
+    def write_to(self, transport: Writable) -> None:
+        """All of them, in order; none is left."""
+        pieces, short = self._pieces, self._short
+        if short:
+            pieces.append(b"".join(short))
+        self.clear()
+        if len(pieces) == 1:
+            transport.write(pieces[0])
+        elif pieces:
+            transport.writelines(pieces)
+
+    def clear(self) -> None:
+        """They will not leave."""
+        self.bytes, self._pieces, self._short = 0, [], []

@@ -280,9 +280,14 @@ _HEADER = Layout("!I")
 HEADER_BYTES = _HEADER.size
 
 
+def header_of(message: bytes) -> bytes:
+    """What goes before the message as it travels."""
+    return _HEADER.pack(len(message))
+
+
 def framed(message: bytes) -> bytes:
     """The message as it travels."""
-    return _HEADER.pack(len(message)) + message
+    return header_of(message) + message
 
 
 def length_of(data: memoryview, start: int) -> int:

@@ -21,8 +21,8 @@ from ordercast.protocols.ordering.setup import Configured
 DATAGRAM_BYTES = 1400
 """A frame fits into a packet of any network."""
 
-STREAM_FRAME_BYTES = 1 << 16
-"""Over a stream nothing is gained by small frames."""
+STREAM_FRAME_BYTES = 1 << 18
+"""Over a stream nothing is gained by small frames, and messages in pieces are copied once more at either end."""
 
 
 class Life(Struct, frozen=True):

@@ -10,7 +10,7 @@ from ordercast.protocols.links.round_trip import TIMEOUT_MAX_US, RoundTrip
 WINDOW_FRAMES = 4096
 """So many frames may be unacknowledged ..."""
 
-WINDOW_BYTES = 8 << 20
+WINDOW_BYTES = 16 << 20
 """... and so many bytes of messages in them, but for the last frame: it binds where frames are large."""
 
 RESEND_FRAMES_MAX = 8

@@ -40,7 +40,7 @@ from ordercast.protocols.links.outgoing import WINDOW_BYTES, WINDOW_FRAMES, Outg
 ACK_DELAY_US = 10_000
 """An acknowledgement waits so long for something to travel with."""
 
-ACK_EVERY = 32
+ACK_EVERY = 16
 """But not for more than so many frames."""
 
 PACE_US = 1_000

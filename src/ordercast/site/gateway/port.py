@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from ordercast.core.service import REPLIES, Happened, Reply, framed
+from ordercast.core.service import REPLIES, Happened, Reply
 from ordercast.core.stream import Batch, Happening, weight_of
 
 
 class Parcel:
     """An event of a group for all who read it: encoded at most once, and only if it goes into a socket."""
 
-    __slots__ = ("_frame", "happened", "weight")
+    __slots__ = ("_encoded", "happened", "weight")
 
     def __init__(self, group: str, event: Happening, final_below: int) -> None:
         self.happened = Happened(group, event, final_below)
         self.weight = weight_of(event)
-        self._frame: bytes | None = None
+        self._encoded: bytes | None = None
 
     @property
     def is_final(self) -> bool:
@@ -30,11 +30,11 @@ class Parcel:
         return self.happened.final_below
 
     @property
-    def frame(self) -> bytes:
+    def encoded(self) -> bytes:
         """As it travels."""
-        if self._frame is None:
-            self._frame = framed(REPLIES.encode(self.happened))
-        return self._frame
+        if self._encoded is None:
+            self._encoded = REPLIES.encode(self.happened)
+        return self._encoded
 
 
 class Port(Protocol):

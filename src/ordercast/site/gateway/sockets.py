@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import cast
 
 from ordercast.core.errors import NotFit
-from ordercast.core.framing import Frames
-from ordercast.core.service import HEADER_BYTES, REPLIES, REQUESTS, Reply, framed, length_of
+from ordercast.core.framing import Frames, Leaving
+from ordercast.core.service import HEADER_BYTES, REPLIES, REQUESTS, Reply, header_of, length_of
 from ordercast.core.wire import BadBytes
 from ordercast.site.gateway.connection import Connection
 from ordercast.site.gateway.gateway import Gateway
@@ -31,7 +31,7 @@ class SocketPort(asyncio.BufferedProtocol):
         self._open_ports = open_ports
         self._frames = Frames(HEADER_BYTES, length_of)
         self._transport: asyncio.Transport | None = None
-        self._leaving: list[bytes] = []
+        self._leaving = Leaving(header_of)
         self._greeting: asyncio.TimerHandle | None = None
 
     # --- in ---
@@ -82,20 +82,21 @@ class SocketPort(asyncio.BufferedProtocol):
     # --- out ---
 
     def tell(self, reply: Reply) -> None:
-        self._put(framed(REPLIES.encode(reply)))
+        self._put(REPLIES.encode(reply))
 
     def forward(self, parcel: Parcel) -> None:
-        self._put(parcel.frame)
+        self._put(parcel.encoded)
 
-    def _put(self, frame: bytes) -> None:
-        if not self._leaving:
+    def _put(self, message: bytes) -> None:
+        if not self._leaving.bytes:
             asyncio.get_running_loop().call_soon(self._flush)
-        self._leaving.append(frame)
+        self._leaving.put(message)
 
     def _flush(self) -> None:
-        leaving, self._leaving = self._leaving, []
-        if self._transport is not None and leaving:
-            self._transport.write(leaving[0] if len(leaving) == 1 else b"".join(leaving))
+        if self._transport is not None:
+            self._leaving.write_to(self._transport)
+        else:
+            self._leaving.clear()
 
     def pause(self) -> None:
         if self._transport is not None:

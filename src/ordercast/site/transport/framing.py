@@ -35,9 +35,9 @@ class Hello(Struct, frozen=True, array_like=True, tag="hello"):
     incarnation: int
 
 
-def framed(message: bytes) -> bytes:
-    """The message as it travels."""
-    return _HEADER.pack(len(message), GROUP) + message
+def header_of(message: bytes) -> bytes:
+    """What goes before the message as it travels."""
+    return _HEADER.pack(len(message), GROUP)
 
 
 def length_of(data: bytearray | memoryview, start: int) -> int:
@@ -60,7 +60,8 @@ _HELLO = Wire(Hello)
 
 def hello_bytes(hello: Hello) -> bytes:
     """What either side sends first."""
-    return framed(_HELLO.encode(hello))
+    message = _HELLO.encode(hello)
+    return header_of(message) + message
 
 
 def read_hello(data: Any, cluster: str, sites: tuple[str, ...]) -> Hello:

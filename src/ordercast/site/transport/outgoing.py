@@ -10,8 +10,9 @@ from typing import Protocol, cast
 
 from msgspec import Struct
 
+from ordercast.core.framing import Leaving
 from ordercast.core.wire import BadBytes
-from ordercast.site.transport.framing import Hello, framed, frames, hello_bytes, read_hello
+from ordercast.site.transport.framing import Hello, frames, header_of, hello_bytes, read_hello
 
 RETRY_LEAST_S = 0.05
 RETRY_MOST_S = 2.0
@@ -80,7 +81,7 @@ class OutgoingConnection(asyncio.BufferedProtocol):
         self._transport: asyncio.Transport | None = None
         self._lost = asyncio.Event()
         self._answer = frames()
-        self._ready: list[bytes] = []
+        self._leaving = Leaving(header_of)
         self._loop = asyncio.get_running_loop()
 
     async def run(self) -> None:
@@ -138,23 +139,21 @@ class OutgoingConnection(asyncio.BufferedProtocol):
             self._failed(_reason(error) if error is not None else "it hung up without an answer")
         self._transport = None
         self.is_up = False
-        self._ready.clear()
+        self._leaving.clear()
         self._lost.set()
 
     def send(self, message: bytes) -> None:
         """Put a message on its way; without a connection it is lost, and repeated on the next one."""
         if not self.is_up:
             return
-        if not self._ready:
+        if not self._leaving.bytes:
             self._loop.call_soon(self._flush)
-        self._ready.append(framed(message))
+        self._leaving.put(message)
 
     def _flush(self) -> None:
-        if self._transport is not None and self._ready:
-            data = b"".join(self._ready)
-            self.bytes_sent += len(data)
-            self._transport.write(data)
-        self._ready.clear()
+        if self._transport is not None:
+            self.bytes_sent += self._leaving.bytes
+            self._leaving.write_to(self._transport)
 
     @property
     def bytes_waiting(self) -> int:
