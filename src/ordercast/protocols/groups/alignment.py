@@ -101,6 +101,7 @@ def make_final(group: Group, below: int, out: Out) -> None:
     """
     base = group.log.base
     group.log.finalize(below)
+    group.taken_back.settle(below)
     if group.log.base is not base:
         view_changes.save(group, out, binding=False)
     out.deliver(group.me, Finalized(below))
@@ -132,10 +133,14 @@ def is_mine(group: Group, bundle: Bundle) -> bool:
 
 
 def retract(group: Group, position: int, out: Out) -> None:
-    """Take back what is tentative from a position on. Own bundles are outstanding again."""
+    """Take back what is tentative from a position on. Own bundles are outstanding again, each in its place."""
+    others: list[tuple[int, Bundle]] = []
     for entry in group.log.slice(position, group.log.length):
         if isinstance(entry.content, Bundle) and is_mine(group, entry.content):
             group.outstanding[entry.content.id] = entry.content
+        elif isinstance(entry.content, Bundle):
+            others.append((entry.position, entry.content))
+    group.taken_back.add(others, position, group.log.final)
     group.log.truncate(position)
     group.cautious = [entry for entry in group.cautious if entry.position < position]
     out.deliver(group.me, Truncated(position))

@@ -14,8 +14,8 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from ordercast.core.ids import SiteId
-from ordercast.core.messages import Bundle
+from ordercast.core.ids import MessageId, SiteId
+from ordercast.core.messages import Bundle, Level
 from ordercast.core.views import View
 
 
@@ -29,6 +29,8 @@ class Causal(Struct):
     """How many agreed and safe bundles of each member precede what this site multicasts next ..."""
     ordered_delivered: dict[SiteId, int]
     """... and how many have come up in the order."""
+    early_from: MessageId | None = None
+    """The first bundle that this site has accepted in this view before it had the whole order."""
     any: bool = False
     """Whether there has been any: most groups use agreed multicasts only."""
 
@@ -45,6 +47,20 @@ class Causal(Struct):
     def ordered_past(self) -> tuple[int, ...]:
         """Which agreed bundles precede what is multicast now; without fifo and causal ones the order tells."""
         return tuple(self.ordered_known.values()) if self.any else ()
+
+    def on_early(self, bundle: Bundle) -> None:
+        """This site accepts a bundle, and cannot hand it on yet."""
+        if self.early_from is None:
+            self.early_from = bundle.id
+
+    def ordered_past_again(self, bundle: Bundle) -> tuple[int, ...]:
+        """The same, of a bundle that this site had accepted before it took part in this view.
+
+        If that was in an earlier view, an agreed one follows none of this view: were it to wait for one, that might
+        have to wait for it.
+        """
+        is_older = self.early_from is None or bundle.id < self.early_from
+        return () if is_older and bundle.level >= Level.AGREED else self.ordered_past()
 
     def on_submit(self, me: SiteId) -> None:
         """This site multicasts an agreed or safe bundle."""

@@ -141,7 +141,9 @@ def submit_again(group: Group, now: Now, out: Out) -> None:
     """What of this site the old protocol has not ordered is multicast under the new one; it follows what it followed
     when it was multicast first. (Were that worked out anew, two bundles could come to follow each other.)"""
     for _, bundle in sorted(group.outstanding.items()):
-        if bundle.level >= Level.AGREED and group.log.sessions.is_new(bundle, ordered=True):
+        if bundle.level < Level.AGREED or group.taken_back.holds(bundle):
+            continue
+        if group.log.sessions.is_new(bundle, ordered=True):
             group.order(FromAbove(bundle), now, out)
 
 

@@ -46,7 +46,7 @@ from ordercast.core.layer import Waiting
 from ordercast.core.messages import Bundle, Level
 from ordercast.core.plans import Plan, changes_plan
 from ordercast.core.views import View
-from ordercast.protocols.groups import alignment, divergence, plans, showing, standing, view_changes
+from ordercast.protocols.groups import alignment, divergence, plans, showing, standing, taken_back, view_changes
 from ordercast.protocols.groups.causal import Causal
 from ordercast.protocols.groups.finality import Finality
 from ordercast.protocols.groups.log import Base, Log, Sessions
@@ -65,6 +65,7 @@ from ordercast.protocols.groups.messages import (
 )
 from ordercast.protocols.groups.ordering_out import OrderingOut
 from ordercast.protocols.groups.plans import Retired
+from ordercast.protocols.groups.taken_back import TakenBack
 from ordercast.protocols.links.frames import Congestion
 from ordercast.protocols.membership.messages import (
     Adopted,
@@ -130,6 +131,7 @@ class SiteGroup(Struct, Generic[Inner]):
     """In the log, not delivered: a safe bundle that is not held by enough members, and all behind it."""
     outstanding: dict[MessageId, Bundle] = {}
     """This site's bundles that have not been delivered to it yet."""
+    taken_back: TakenBack = field(default_factory=TakenBack)
     takes_part: bool = False
     """Whether this site has multicast in this view what it had outstanding."""
     taken: int = 0
@@ -154,8 +156,11 @@ class SiteGroup(Struct, Generic[Inner]):
                 self.on_receive(sender, message, now, out)
             case FromAbove(message=Bundle() as bundle):
                 self.outstanding[bundle.id] = bundle
+                self.taken_back.accept(bundle.id, self.log.length, self.log.final)
                 if self.aligned and self.view.id:
                     self.submit(bundle, now, out)
+                else:
+                    self.causal.on_early(bundle)
             case FromAbove(message=Snapshot() as snapshot):
                 alignment.send_snapshot(self, snapshot, out)
             case FromAbove(message=History() as history):
@@ -185,8 +190,11 @@ class SiteGroup(Struct, Generic[Inner]):
                 raise AssertionError(f"not for a site group: {event}")
             case _:
                 assert_never(event)
-        if self.due is not None:
+        if self.taken_back.voids and self.aligned:
+            taken_back.release(self, now, out)
+        while self.due is not None:
             plans.go_over(self, now, out)
+            taken_back.release(self, now, out)
 
     def on_receive(self, sender: SiteId, message: Any, now: Now, out: Out) -> None:
         match message:
@@ -244,13 +252,13 @@ class SiteGroup(Struct, Generic[Inner]):
 
     # --- multicast ---
 
-    def submit(self, bundle: Bundle, now: Now, out: Out) -> None:
-        """Hand a bundle of this site on, with what must be delivered before it."""
+    def submit(self, bundle: Bundle, now: Now, out: Out, *, again: bool = False) -> None:
+        """Hand a bundle of this site on, with what must be delivered before it; or hold it back."""
         is_ordered = bundle.level >= Level.AGREED
         if not is_ordered:
             self.causal.any = True
         past = () if bundle.level == Level.FIFO else self.causal.past()
-        ordered_past = self.causal.ordered_past()
+        ordered_past = self.causal.ordered_past_again(bundle) if again else self.causal.ordered_past()
         if is_ordered:
             self.causal.on_submit(self.me)
         if (past, ordered_past) != (bundle.past, bundle.ordered_past):
@@ -258,14 +266,14 @@ class SiteGroup(Struct, Generic[Inner]):
             self.outstanding[bundle.id] = bundle
         if not is_ordered:
             out.multicast(Unordered(self.tell_length(), bundle))
-        else:
+        elif not self.taken_back.hold(bundle):
             self.order(FromAbove(bundle), now, out)
 
     def submit_outstanding(self, taken: Sessions, now: Now, out: Out) -> None:
         """A view begins: multicast again what has not been taken."""
         for id, bundle in sorted(self.outstanding.items()):
             if taken.is_new(bundle, ordered=bundle.level >= Level.AGREED):
-                self.submit(bundle, now, out)
+                self.submit(bundle, now, out, again=True)
             else:
                 del self.outstanding[id]
 

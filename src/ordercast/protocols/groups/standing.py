@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ordercast.core.effects import Out
+from ordercast.core.ids import seq_of
 from ordercast.core.layer import Waiting
 from ordercast.protocols.groups.messages import Standing
 
@@ -38,6 +39,10 @@ def waiting_for(group: Group) -> Waiting | None:
         return Waiting("the order before this view, from", group.view.members[0])
     if group.outstanding and group.me not in group.view.members:
         return Waiting("a view of which it is a member, with", group.view.members[0])
+    if group.aligned and group.taken_back.held:
+        before = group.taken_back.waits_for(group.taken_back.held[0])
+        if before is not None:
+            return Waiting(f"message {seq_of(before.id)}, which is void here, to come up again, of", before.origin)
     slowest = min(group.finality.lengths, key=lambda member: (group.finality.lengths[member], member))
     if group.log.final < group.log.length:
         return Waiting(f"word that it has ordered up to position {group.log.length} from", slowest)

@@ -13,7 +13,7 @@ from ordercast.core.deliveries import Entered
 from ordercast.core.effects import Out
 from ordercast.core.events import Now
 from ordercast.core.layer import Layer
-from ordercast.protocols.groups import alignment, plans
+from ordercast.protocols.groups import alignment, plans, taken_back
 from ordercast.protocols.groups.causal import Causal
 from ordercast.protocols.groups.finality import Finality
 from ordercast.protocols.groups.log import Base, Roles, Sessions
@@ -38,6 +38,7 @@ def on_close(group: Group, close: Close, now: Now, out: Out) -> None:
     assert not whole or group.replayed is None, "what is final comes up before its view ends"
     group.ordered.clear()
     group.deferred.clear()
+    group.taken_back.held.clear()  # no more can be multicast in this view
     group.report(out)
 
 
@@ -96,6 +97,7 @@ def begin_view(group: Group, start: Base, taken: Sessions, now: Now, out: Out) -
         plans.use(group, plan)
         plans.begin(group, now, out)
     group.take_ordered(out)
+    taken_back.begin_view(group)
     group.submit_outstanding(group.sessions_at_start, now, out)
 
 

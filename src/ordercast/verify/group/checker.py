@@ -20,6 +20,7 @@ from ordercast.core.entries import Entry
 from ordercast.core.ids import MessageId, SiteId, incarnation_of, origin_of
 from ordercast.core.messages import Bundle, Level
 from ordercast.simulator.observer import Observer
+from ordercast.verify.group.answers import AnswerChecks
 from ordercast.verify.group.mixed import MixedChecks
 from ordercast.verify.group.ordered import OrderedChecks
 from ordercast.verify.group.report import Report
@@ -35,6 +36,7 @@ class GroupChecker(Observer):
         self.ordered = OrderedChecks(self._report, resilience)
         self.unordered = UnorderedChecks(self._report)
         self.mixed = MixedChecks(self._report)
+        self.answers = AnswerChecks(self._report)
         self.sessions = SessionChecks(self._report)
         self.ordered.on_new_final = self._on_new_final
 
@@ -47,11 +49,14 @@ class GroupChecker(Observer):
         self.ordered.on_multicast(site, bundle)
         self.unordered.on_multicast(site, bundle)
         self.mixed.on_multicast(site, bundle)
+        if bundle.level >= Level.AGREED:
+            self.answers.on_multicast(site, bundle, self.ordered.sites[site].shown)
         self.sessions.on_multicast(bundle)
 
     def _on_new_final(self, site: SiteId, entry: Entry) -> None:
         if isinstance(entry.content, Bundle):
             self.mixed.on_final(site, entry.content)
+        self.answers.on_final(site, entry)
         self.sessions.on_final(site, entry)
 
     def on_group(self, at_us: int, site: SiteId, event: Delivery) -> None:
@@ -64,6 +69,8 @@ class GroupChecker(Observer):
             case Delivered(bundle=bundle):
                 self.ordered.on_shown(site, event)
                 self.mixed.on_deliver(site, bundle)
+                if not event.final and event.position is not None:
+                    self.answers.on_shown(site, bundle, event.position)
                 if bundle.past and bundle.level >= Level.AGREED:
                     self.unordered.check_past(site, bundle)
             case ViewChanged() | RoleChanged():
@@ -72,10 +79,12 @@ class GroupChecker(Observer):
                 self.sessions.on_group_view(site, event)
             case Finalized():
                 self.ordered.on_finalized(site, event)
+                self.answers.on_finalized(site, event.below)
             case Truncated():
                 self.ordered.on_truncated(site, event)
             case Retracted():
                 self.ordered.on_retracted(site, event)
+                self.answers.on_retracted(site, event.from_position)
             case Snapshot():
                 self.ordered.on_snapshot(site, event)
             case Entered(view=view, continuing=continuing):
@@ -107,5 +116,6 @@ class GroupChecker(Observer):
 
     def on_recover(self, at_us: int, site: SiteId, incarnation: int) -> None:
         self.ordered.on_recover(site)
+        self.answers.on_recover(site)
         self.unordered.on_recover(site)
         self.sessions.on_recover(site)

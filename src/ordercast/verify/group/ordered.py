@@ -32,8 +32,6 @@ class SiteOrder:
         self.final = 0
         self.shown = 0
         """The next position to show to participants."""
-        self.retracted = False
-        """Whether it has ever had to take something back."""
 
 
 class OrderedChecks:
@@ -60,7 +58,7 @@ class OrderedChecks:
     def on_multicast(self, site: SiteId, bundle: Bundle) -> None:
         """A participant of the site multicasts."""
         order = self.sites[site]
-        self._multicast[bundle.id] = (0 if order.retracted else order.shown, order.final)
+        self._multicast[bundle.id] = (order.shown, order.final)
 
     def on_enter(self, site: SiteId, view: View) -> None:
         """The site has installed a view: all who install one of this number install the same."""
@@ -97,7 +95,6 @@ class OrderedChecks:
         for position in [position for position in order.log if position >= truncated.from_position]:
             del order.log[position]
         order.length = truncated.from_position
-        order.retracted = True
 
     def on_finalized(self, site: SiteId, finalized: Finalized) -> None:
         """What is final is the same everywhere, for ever."""
@@ -171,7 +168,7 @@ class OrderedChecks:
         order.shown = min(order.shown, start)
         for id, (shown, final) in self._multicast.items():
             if origin_of(id) == site and shown > start:
-                self._multicast[id] = (start, final)  # what is void counts as never delivered
+                self._multicast[id] = (start, final)  # `answers` follows what is void
 
     def on_snapshot(self, site: SiteId, snapshot: Snapshot) -> None:
         """The site begins with others' state."""
