@@ -8,13 +8,23 @@ views go: what came before a site's own first view, or what only a minority has 
 from __future__ import annotations
 
 from array import array
+from collections.abc import Iterator
 
 from ordercast.core.ids import SEQ_BITS, MessageId
 from ordercast.core.trace import TraceRecord
 from ordercast.core.views import View
 from ordercast.verify.audit.check import Check, Facts
-from ordercast.verify.audit.life import Code, Life, LifeId, life_of, message_name, seq_in
+from ordercast.verify.audit.life import Code, Life, LifeId, Sent, life_of, message_name, seq_in
 from ordercast.verify.properties import CAUSAL_ORDER
+
+
+def known_when_multicast(sent: Sent, beyond: int) -> Iterator[tuple[int, int]]:
+    """How much of the order a site had when it multicast its newest messages, if beyond a position; and their numbers,
+    the newest first."""
+    seq = sent.newest
+    while seq >= 0 and (known := sent.known[seq]) > beyond:
+        yield known, seq
+        seq -= 1
 
 
 class CausalCheck(Check):
@@ -27,7 +37,7 @@ class CausalCheck(Check):
 
     def on_multicast(self, life: Life, record: TraceRecord, message: int) -> None:
         sent, seq = self.facts.sent_by(life_of(message)), seq_in(message)
-        sent.known[seq] = max(life.final, 0 if life.retracted else life.expected)
+        sent.known[seq] = max(life.final, life.expected)
         if record.depends:
             context = life.context
             depends = tuple(each for each in record.depends if context.get(life_of(each), -1) >= seq_in(each))
@@ -35,12 +45,10 @@ class CausalCheck(Check):
                 sent.depends[seq] = depends
 
     def on_retract(self, life: Life, position: int) -> None:
-        """What has been multicast since does not follow what is void."""
-        sent = self.facts.sent.get(life.id)
-        seq = -1 if sent is None else sent.newest
-        while sent is not None and seq >= 0 and sent.known[seq] > position:
+        """The places of what is void get something else, which nothing multicast so far follows."""
+        sent = self.facts.sent_by(life.id)
+        for _, seq in known_when_multicast(sent, position):
             sent.known[seq] = position
-            seq -= 1
 
     def _sequence(self, life: Life) -> array[int]:
         return self._sequences.get(life.id) or self._sequences.setdefault(life.id, array("q"))

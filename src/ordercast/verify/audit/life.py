@@ -115,7 +115,6 @@ class Life(Struct):
     """The first of the views that the life has gone through without a break."""
     order_view: int | None = None
     """The newest view that has come up in the order."""
-    retracted: bool = False
     resumed: bool = False
     """Whether recording has begun, or gone on, in the midst of it: then some of what it did is not in its trace."""
     anywhere: bool = False

@@ -10,6 +10,7 @@ from ordercast.core.ids import INCARNATION_BITS, SiteId, ViewId
 from ordercast.core.messages import Level
 from ordercast.core.trace import CONTINUES, Kind, TraceRecord
 from ordercast.core.views import View
+from ordercast.verify.audit.answers import AnswerCheck
 from ordercast.verify.audit.causal import CausalCheck
 from ordercast.verify.audit.chain import ChainCheck
 from ordercast.verify.audit.check import SHOWN_MAX, Check, Facts
@@ -31,6 +32,7 @@ CHECKS: tuple[type[Check], ...] = (
     FinalityCheck,
     FifoCheck,
     CreationCheck,
+    AnswerCheck,
     CausalCheck,
     VirtualSynchronyCheck,
     SameViewCheck,
@@ -187,7 +189,6 @@ class Audit:
                 handle(life, position, code)
         life.expected = min(life.expected, from_position)
         life.order_view = None
-        life.retracted = True
 
     def _enter(self, life: Life, record: TraceRecord, number: int, members: tuple[int, ...]) -> None:
         view = View(ViewId(number), tuple(map(SiteId, members)))
