@@ -95,6 +95,28 @@ def test_what_is_taken_back_does_not_count() -> None:
     assert broken(begun(), sent, told, back) == []
 
 
+def test_an_answer_to_what_is_taken_back_comes_up_after_it() -> None:
+    answer = pack_message_id(SiteId(C), 0, 0)
+    asked = [multicast(M), deliver(C, M, 1), multicast(answer), record(C, Kind.RETRACT, position=1)]
+    early = [deliver(A, answer, 1), deliver(A, M, 2), finalize(A, 3)]
+    assert broken(begun(), asked, [deliver(A, M, 1), deliver(A, answer, 2), finalize(A, 3)]) == []
+    (violation,) = judged(begun(), asked, early).violations
+    assert (violation.property, violation.sites, violation.positions) == ("causal order", (C,), (1, 2))
+    assert violation.messages == (answer, M)
+    assert broken(begun(), multicast(M), multicast(answer), asked[1], asked[3], early) == []
+    assert broken(begun(), asked[0], asked[1], asked[3], asked[2], early) == ["causal order"]
+
+
+def test_an_answer_to_somebody_who_is_away_waits_for_nothing() -> None:
+    answer = pack_message_id(SiteId(C), 0, 0)
+    asked = [multicast(M), deliver(C, M, 1), multicast(answer), record(C, Kind.RETRACT, position=1)]
+    for without in ((B, C), (A, B, C)):
+        second = [enter(2, B, C, how=CONTINUES, members=without), comes_up(2, 1, B), deliver(B, answer, 2, 2)]
+        third = [enter(3, how=JOINS), comes_up(3, 3, B), deliver(B, M, 4, 3), finalize(B, 5)]
+        flat = [each for part in (*second, *third) for each in (part if isinstance(part, list) else [part])]
+        assert ("causal order" in broken(begun(), asked, flat)) == (A in without)
+
+
 def test_a_message_that_comes_up_again_and_is_void_keeps_its_position() -> None:
     void = record(A, Kind.ORDER, N, position=2, delivery_index=0, final=False, view=1)
     assert broken(begun(), multicast(M), multicast(N), deliver(A, M, 1), void, finalize(A, 3)) == []

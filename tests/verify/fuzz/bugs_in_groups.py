@@ -11,11 +11,12 @@ from ordercast.core.entries import Entry
 from ordercast.core.events import Now
 from ordercast.core.messages import Bundle
 from ordercast.core.views import View
-from ordercast.protocols.groups import alignment, showing
+from ordercast.protocols.groups import alignment, showing, taken_back
 from ordercast.protocols.groups.causal import Causal
 from ordercast.protocols.groups.finality import Finality
 from ordercast.protocols.groups.log import Base, Log, Sessions
 from ordercast.protocols.groups.site_group import SiteGroup
+from ordercast.protocols.groups.taken_back import TakenBack
 from ordercast.protocols.ordering.merge import Merge
 from tests.verify.fuzz.patches import Patch
 
@@ -88,6 +89,20 @@ def retracted_bundles_are_not_outstanding_again() -> Patch:
         out.deliver(group.me, Retracted(position))
 
     return patch.object(alignment, "retract", broken)
+
+
+def answers_do_not_wait_for_what_is_retracted() -> Patch:
+    def never(self: TakenBack, bundle: Bundle) -> bool:
+        return False
+
+    return patch.object(TakenBack, "hold", never)
+
+
+def answers_to_what_is_retracted_wait_until_the_view_changes() -> Patch:
+    def never(group: Group, now: Now, out: Out) -> None:
+        pass
+
+    return patch.object(taken_back, "release", never)
 
 
 def sessions_are_not_taken_over() -> Patch:
