@@ -8,7 +8,7 @@ import pytest
 
 from ordercast.core.deliveries import Delivered, Retracted
 from ordercast.core.ids import MessageId, SiteId, origin_of, pack_message_id
-from ordercast.core.messages import Bundle
+from ordercast.core.messages import Bundle, Level
 from ordercast.protocols.groups.taken_back import TakenBack
 from tests.protocols.groups.live import Fault, LiveGroup, crash, cut, messages_of, recover
 
@@ -53,7 +53,8 @@ def test_an_answer_to_what_is_retracted_comes_up_after_it(protocol: dict[str, An
     group = cut_off_together(protocol=protocol).run()
     assert group.told("E", Retracted)
     assert before_their_question(group) == []
-    assert group.site("E").group.taken_back.voids == group.site("E").group.taken_back.held == []
+    back = group.site("E").group.taken_back
+    assert (back.voids, back.held, back.marks) == ([], [], [])
 
 
 def test_nobody_waits_for_a_life_that_is_over() -> None:
@@ -77,9 +78,20 @@ def test_who_leaves_takes_along_nothing_that_waits_for_ever() -> None:
         cut_off_together(leaves=((leaves_s, "E"),), core="ABCD").run()
 
 
-def test_fifo_and_causal_messages_do_not_wait() -> None:
-    group = cut_off_together(level="agreed causal fifo", rate=5).run()
+def test_who_answers_a_causal_message_follows_what_its_sender_has_retracted() -> None:
+    group = cut_off_together(protocol=ORDERED_BY_D[2], level="agreed causal", rate=12).run()
     assert before_their_question(group) == []
+    place = {message: index for index, message in enumerate(messages_of(group.log("A")))}
+    void = [id for id in group.multicast("D", 2, 4) if id in place and id in group.shown("E", 2, 4)]
+    told = [
+        (at_s, event.bundle)
+        for at_s, site, event in group.diary.told
+        if site == 0 and isinstance(event, Delivered) and event.bundle.level == Level.CAUSAL
+    ]
+    multicast_s = {id: at_s for at_s, id in group.diary.multicasts}
+    heard_s = min(at_s for at_s, each in told if each.origin == 4 and at_s > 4 and multicast_s[each.id] > 3.9)
+    answers = [id for id in group.multicast("A", from_s=heard_s) if id in place]
+    assert min(map(place.__getitem__, answers)) > max(map(place.__getitem__, void))
 
 
 # --- the record of it ---
@@ -136,3 +148,17 @@ def test_what_is_final_needs_no_mark() -> None:
     assert back.marks == [(12, own(1).id)]
     back.settle(12)
     assert back.marks == []
+
+
+def test_members_are_told_once_in_a_view() -> None:
+    back = TakenBack()
+    back.add([(11, others(0))], start=11, final=10)
+    assert back.tell() == ()
+    back.untold = True
+    told = back.tell()
+    assert ([each.id for each in told], back.tell()) == ([others(0).id], ())
+    there = TakenBack()
+    there.accept(own(4).id, length=10, final=10)
+    there.hear(list(told))
+    there.hear(list(told))
+    assert [(each.bundle.id, each.followed_from) for each in there.voids] == [(others(0).id, own(5).id)]

@@ -45,6 +45,12 @@ PINNED = {
     "retract leaves one entry": Found(259, (1, 0, 18941, 0, 2, 43), "positions"),
     "participants are not told of a retraction": Found(483, (1, 2, 0, 6, 0, 1, 4, 0, 2, 33), "positions"),
     "retracted bundles are not outstanding again": Found(32, (1, 0, 18941, 0, 2, 43), "validity"),
+    "answers do not wait for what is retracted": Found(
+        129, (3, 2, 11926, 0, 5, 58, 0, 19, 3, 38, 2, 4), "causal order"
+    ),
+    "answers to what is retracted wait until the view changes": Found(
+        129, (3, 2, 11926, 0, 5, 58, 0, 19, 3, 38, 2, 4), "convergence"
+    ),
     "sessions are not taken over": Found(445, (0, 4, 41855, 15, 1, 1, 0, 0, 1, 2, 0, 0, 1, 57, 1), "sessions"),
     "causal past is not checked": Found(196, (3, 3, 52076, 3, 3, 9, 1, 0, 6, 122, 3, 3), "causal order"),
     "order does not follow what causal bundles tell": Found(
@@ -71,5 +77,6 @@ FINDINGS = {
     16: "snapshot waits until what is final reaches into the view",
     17: "view is closed with a successor of a ballot that is over",
     18: "restarted site makes its own log final",
+    31: "answers do not wait for what is retracted",
 }
 """By number in docs/findings.md."""

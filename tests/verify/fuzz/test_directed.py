@@ -8,7 +8,7 @@ from functools import partial
 import pytest
 
 from ordercast.simulator.chooser import ReplayingChooser
-from tests.protocols.groups import test_lives, test_taken_back
+from tests.protocols.groups import test_lives
 from tests.protocols.links import test_over_streams, test_reliable
 from tests.protocols.membership import test_choice, test_coordination
 from tests.verify.fuzz.making import failure_of
@@ -53,12 +53,6 @@ SHOWN: dict[str, Callable[[], None]] = {
     ),
     "view is closed with a successor of a ballot that is over": (
         test_coordination.test_a_view_is_not_closed_with_a_successor_of_a_ballot_that_is_over
-    ),
-    "answers do not wait for what is retracted": partial(
-        test_taken_back.test_an_answer_to_what_is_retracted_comes_up_after_it, test_taken_back.ORDERED_BY_D[0]
-    ),
-    "answers to what is retracted wait until the view changes": partial(
-        test_taken_back.test_an_answer_to_what_is_retracted_comes_up_after_it, test_taken_back.ORDERED_BY_D[0]
     ),
     "sessions are counted from the start of the view though the log is not": (
         test_lives.test_who_has_sent_what_is_known_though_the_log_begins_later_than_the_view

@@ -44,6 +44,8 @@ class Unordered(Struct, frozen=True, array_like=True, tag="unordered", gc=False)
 
     ordered: int
     bundle: Bundle
+    void: tuple[Bundle, ...] = ()
+    """What the sender has retracted, if it has not told that in this view: who answers the bundle follows it too."""
 
 
 class Standing(Struct, frozen=True, array_like=True, tag="standing", gc=False):

@@ -210,6 +210,7 @@ class SiteGroup(Struct, Generic[Inner]):
                 plans.on_begun(self, sender, message.plan)
             case Unordered():
                 self.hear_length(sender, message.ordered, out)
+                self.taken_back.hear([each for each in message.void if not alignment.is_mine(self, each)])
                 self.on_unordered(sender, message.bundle, out)
             case Standing() | Probe() | Digests():
                 divergence.on_receive(self, sender, message, out)
@@ -265,7 +266,7 @@ class SiteGroup(Struct, Generic[Inner]):
             bundle = Bundle(bundle.id, bundle.bodies, bundle.level, past, ordered_past, bundle.author)
             self.outstanding[bundle.id] = bundle
         if not is_ordered:
-            out.multicast(Unordered(self.tell_length(), bundle))
+            out.multicast(Unordered(self.tell_length(), bundle, self.taken_back.tell()))
         elif not self.taken_back.hold(bundle):
             self.order(FromAbove(bundle), now, out)
 

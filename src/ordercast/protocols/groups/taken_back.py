@@ -4,7 +4,7 @@ A participant may have answered what was delivered here tentatively and is retra
 until the question has come up again, and so does whatever this site multicasts from then on. The life that has sent
 the question has it outstanding, and multicasts it again. While that life is not a member of the view nobody waits for
 it: it may be away for ever. If it comes back, what has not come up until then waits again. Fifo and causal bundles
-never do.
+never do; but they tell what their site has retracted, once in a view, so that answers to them wait as well.
 
 Nobody waits for ever. What is held waits for what its site had in its log when it was accepted, so for what another
 site had accepted earlier; a circle of such waits would have to go back in time. Nor do bundles close one that wait for
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 class Void(Struct, frozen=True, array_like=True):
-    """A bundle of another life that has been retracted here."""
+    """A bundle of another life that has been retracted, here or where a message comes from."""
 
     bundle: Bundle
     """Without its bodies' content."""
@@ -54,6 +54,8 @@ class TakenBack(Struct):
     """So many of them hold nothing back in this view: they have come up again, or who has sent them is away ..."""
     passed_at: int = 0
     """... the log being so long; 0 if none has come up."""
+    untold: bool = False
+    """Whether other members have not been told of it in this view."""
     held: list[Bundle] = []
     """Own ones in their order: accepted, and not given to the ordering protocol in this view."""
 
@@ -76,6 +78,18 @@ class TakenBack(Struct):
                 self.voids.append(Void(without_content(bundle), self._first_behind(position)))
         self.voids.sort(key=lambda each: each.followed_from)
         self._shorten_marks(start, final)
+
+    def tell(self) -> tuple[Bundle, ...]:
+        """What a fifo or causal bundle of this site must bring along."""
+        told = tuple(each.bundle for each in self.voids) if self.untold else ()
+        self.untold = False
+        return told
+
+    def hear(self, void: list[Bundle]) -> None:
+        """What this site multicasts from now on follows these bundles of other lives, by way of causal ones."""
+        known = {each.bundle.id for each in self.voids}
+        from_now_on = MessageId(self.newest + 1)
+        self.voids.extend(Void(bundle, from_now_on) for bundle in void if bundle.id not in known)
 
     def _first_behind(self, position: int) -> MessageId:
         """The first own bundle that was accepted with this position in the log."""
@@ -113,6 +127,7 @@ def begin_view(group: Group) -> None:
     back = group.taken_back
     back.voids = [each for each in back.voids if not _has_come_up(group, each) and _may_come_up(group, each)]
     back.passed = back.passed_at = 0
+    back.untold = bool(back.voids)
     back.held.clear()
     _pass(group)
 
