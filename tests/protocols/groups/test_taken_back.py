@@ -7,28 +7,42 @@ from typing import Any
 import pytest
 
 from ordercast.core.deliveries import Delivered, Retracted
-from ordercast.core.ids import MessageId, SiteId, origin_of, pack_message_id
+from ordercast.core.effects import Effects, Multicast
+from ordercast.core.events import Event, FromAbove, FromBelow, Now, TimerFired
+from ordercast.core.ids import MessageId, origin_of
+from ordercast.core.layer import Waiting
 from ordercast.core.messages import Bundle, Level
+from ordercast.protocols.groups import alignment
+from ordercast.protocols.groups.causal import Causal
+from ordercast.protocols.groups.finality import Finality
+from ordercast.protocols.groups.messages import Ordering, Unordered
+from ordercast.protocols.groups.site_group import SiteGroup
 from ordercast.protocols.groups.taken_back import TakenBack
+from ordercast.protocols.membership.messages import Adopted
 from tests.protocols.groups.live import Fault, LiveGroup, crash, cut, messages_of, recover
+from tests.protocols.groups.made import VIEW, A, B, C, bundle
+from tests.protocols.groups.test_lives import group_of_a_new_life
 
-NEAR_MS, FAR_MS = 5.0, 60.0
-DELAYS_MS = [
-    [0 if one == other else FAR_MS if "D" in (one, other) and "E" not in (one, other) else NEAR_MS for other in "ABCDE"]
-    for one in "ABCDE"
-]
-"""D is far from all but E."""
+
+def _delays_ms(far_ms: float = 60, near_ms: float = 5) -> list[list[float]]:
+    """D is far from all but E."""
+    return [
+        [0 if one == to else far_ms if "D" in (one, to) and "E" not in (one, to) else near_ms for to in "ABCDE"]
+        for one in "ABCDE"
+    ]
+
 
 ORDERED_BY_D: tuple[dict[str, Any], ...] = (
     {"name": "token-site", "options": {"site": "D"}},
-    {"name": "hybrid", "options": {"active": ["D", "E"]}},
+    {"name": "hybrid", "options": {"active": ["D"]}},
     {"name": "dynamic-hybrid", "options": {"active": ["D"]}},
 )
 
 
 def cut_off_together(*faults: Fault, protocol: dict[str, Any] = ORDERED_BY_D[0], **more: Any) -> LiveGroup:
     """D and E are cut off for two seconds, deliver each other's messages, and answer them."""
-    return LiveGroup(cut(2, 4, "D", "E"), *faults, sites="ABCDE", protocol=protocol, one_way_ms=DELAYS_MS, **more)
+    delays_ms = _delays_ms()
+    return LiveGroup(cut(2, 4, "D", "E"), *faults, sites="ABCDE", protocol=protocol, one_way_ms=delays_ms, **more)
 
 
 def before_their_question(group: LiveGroup, until_s: float = 4) -> list[tuple[MessageId, MessageId]]:
@@ -78,33 +92,56 @@ def test_who_leaves_takes_along_nothing_that_waits_for_ever() -> None:
         cut_off_together(leaves=((leaves_s, "E"),), core="ABCD").run()
 
 
-def test_who_answers_a_causal_message_follows_what_its_sender_has_retracted() -> None:
-    group = cut_off_together(protocol=ORDERED_BY_D[2], level="agreed causal", rate=12).run()
+def test_fifo_and_causal_messages_do_not_wait() -> None:
+    group = cut_off_together(level="agreed causal fifo", rate=5).run()
     assert before_their_question(group) == []
-    place = {message: index for index, message in enumerate(messages_of(group.log("A")))}
-    void = [id for id in group.multicast("D", 2, 4) if id in place and id in group.shown("E", 2, 4)]
-    told = [
-        (at_s, event.bundle)
+    void, back_s = group.multicast("D", 2, 4), 4.2
+    first_s = min(
+        at_s
         for at_s, site, event in group.diary.told
-        if site == 0 and isinstance(event, Delivered) and event.bundle.level == Level.CAUSAL
-    ]
-    multicast_s = {id: at_s for at_s, id in group.diary.multicasts}
-    heard_s = min(at_s for at_s, each in told if each.origin == 4 and at_s > 4 and multicast_s[each.id] > 3.9)
-    answers = [id for id in group.multicast("A", from_s=heard_s) if id in place]
-    assert min(map(place.__getitem__, answers)) > max(map(place.__getitem__, void))
+        if isinstance(event, Delivered) and site == 0 and event.bundle.id in void and event.position is not None
+    )
+    soon = [event for event in group.told("A", Delivered, back_s, first_s) if event.bundle.origin == 4]
+    assert {event.bundle.level for event in soon} == {Level.FIFO, Level.CAUSAL}
+
+
+def test_who_answers_a_causal_message_follows_what_its_sender_has_retracted() -> None:
+    group, void = group_of_a_new_life(), bundle(C, 0)
+    do(group, FromBelow(A, Adopted(VIEW, True)))
+    group.view, group.causal, group.finality = VIEW, Causal.of(VIEW), Finality.of(VIEW, 0)
+    out = Effects()
+    alignment.align(group, group.log.whole, group.log.sessions.copy(), Now(0, 0, 0), out)
+    causal = bundle(B, 1, Level.CAUSAL, past=(0, 0, 0))
+    do(group, FromBelow(B, Unordered(0, causal, (void, bundle(A, 8)))))
+    assert ordered(do(group, FromAbove(bundle(A, 20)))) == 0
+    assert [each.id for each in group.taken_back.held] == [bundle(A, 20).id]
+    assert group.waiting_for() == Waiting("message 0, which is void here, to come up again, of", C)
+    group.on_ordered(void, Effects())
+    assert ordered(do(group, TimerFired("tell"))) == 1
+    assert group.taken_back.held == []
+
+
+def do(group: SiteGroup[Any], event: Event) -> Effects:
+    """Something happens at the site."""
+    out = Effects()
+    group.handle(event, Now(0, 0, 0), out)
+    return out
+
+
+def ordered(out: Effects) -> int:
+    """How many multicasts of the ordering protocol."""
+    return sum(isinstance(each, Multicast) and isinstance(each.message, Ordering) for each in out.list)
 
 
 # --- the record of it ---
 
-OWN, OTHER = SiteId(0), SiteId(1)
-
 
 def own(seq: int) -> Bundle:
-    return Bundle(pack_message_id(OWN, 0, seq), (b"",))
+    return bundle(A, seq)
 
 
 def others(seq: int) -> Bundle:
-    return Bundle(pack_message_id(OTHER, 0, seq), (b"question",))
+    return Bundle(bundle(B, seq).id, (b"question",))
 
 
 def test_own_bundles_wait_for_what_was_in_the_log_when_they_were_accepted() -> None:

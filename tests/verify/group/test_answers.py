@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from ordercast.core.deliveries import Finalized
+from ordercast.core.deliveries import Entered, Finalized
 from ordercast.core.ids import ViewId
+from ordercast.core.messages import Level
 from ordercast.core.views import View
 from tests.verify.group.story import NEXT_VIEW, A, B, C, Story, begun, message
 
 QUESTION, ANSWER, LATER, OTHER = message(B, 0), message(C, 0), message(C, 1), message(A, 0)
+CAUSAL = message(C, 2, Level.CAUSAL)
 WITHOUT_B = View(ViewId(2), (A, C))
 WITH_B_AGAIN = View(ViewId(3), (A, B, C))
 
@@ -96,6 +98,23 @@ def test_what_is_retracted_may_never_come_up() -> None:
     story.orders(A, ANSWER)
     story.finalizes(A)
     assert story.broken == []
+
+
+def test_who_answers_a_causal_message_follows_what_its_site_has_retracted() -> None:
+    for views, broken in (((NEXT_VIEW,), []), ((NEXT_VIEW, WITH_B_AGAIN), ["causal order"])):
+        story = after_a_break()
+        story.multicasts(QUESTION)
+        story.orders(C, QUESTION)
+        story.checker.on_group(0, C, Entered(WITH_B_AGAIN, False))
+        story.retracts(C, 1)
+        story.multicasts(CAUSAL)
+        for view in views:
+            story.enter(view, A)
+        story.delivers(A, CAUSAL)
+        story.multicasts(OTHER)
+        story.orders(A, OTHER, QUESTION)
+        story.finalizes(A)
+        assert story.broken == broken
 
 
 def test_a_new_life_has_retracted_nothing() -> None:

@@ -3,6 +3,7 @@
 A site can deliver a message tentatively, multicast an answer, and then retract both. The message may come up again
 late, or never. If it does, the answer stands behind it, unless the life that has sent the message was no member when
 the answer got its position: not of that view, or not of the next, as it can have come up while the view was closed.
+Whoever delivers a causal message of a site follows what that had retracted when it came to the view.
 """
 
 from __future__ import annotations
@@ -22,11 +23,15 @@ class AnswerChecks:
         self._shown: list[dict[MessageId, int]] = [{} for _ in report.names]
         """What each site has shown of others and was not final there yet, with its positions."""
         self._void: list[dict[MessageId, int]] = [{} for _ in report.names]
-        """What each life of a site has retracted, and has not shown again."""
+        """What each life of a site has retracted, or followed by way of causal messages, and has not shown since: and
+        from which view on others that deliver its causal messages follow that."""
+        self._view = [0 for _ in report.names]
+        """The newest that each site has entered."""
         self._sent: list[dict[MessageId, int]] = [{} for _ in report.names]
-        """What each site has multicast and is not final anywhere: how much of the order it had shown then."""
-        self._follows: dict[MessageId, list[MessageId]] = {}
-        """For such a message what its site had shown before, and has retracted."""
+        """What each site has multicast, and how much of the order it had shown then; unless all of that is final."""
+        self._follows: dict[MessageId, dict[MessageId, int]] = {}
+        """For a message that is not final what its site had shown before, and has retracted: from which view on others
+        follow that."""
         self._late: dict[MessageId, list[tuple[MessageId, int]]] = {}
         """What is not final, and those that follow it and are; each with how many views had come up."""
         self._views: list[View] = []
@@ -37,7 +42,17 @@ class AnswerChecks:
         """A participant multicasts, having been shown everything below a position."""
         self._sent[site][bundle.id] = shown
         if self._void[site]:
-            self._follows[bundle.id] = list(self._void[site])
+            self._follows[bundle.id] = dict(self._void[site])
+
+    def on_enter(self, site: SiteId, view: View) -> None:
+        """The site has installed a view."""
+        self._view[site] = view.id
+
+    def on_causal(self, site: SiteId, bundle: Bundle) -> None:
+        """The site delivers a causal bundle: what that follows, it follows too."""
+        for id, since in self._follows.get(bundle.id, {}).items():
+            if since <= self._view[site] and origin_of(id) != site and id not in self._final:
+                self._void[site].setdefault(id, self._view[site])
 
     def on_shown(self, site: SiteId, bundle: Bundle, position: int) -> None:
         """Participants are given a bundle."""
@@ -51,9 +66,11 @@ class AnswerChecks:
         void = {id: position for id, position in shown.items() if position >= start}
         for id in void:
             del shown[id]
-        self._void[site].update(void)
+        since = self._view[site]
+        self._void[site].update(dict.fromkeys(void, since))
         for answer, length in self._sent[site].items():
-            self._follows.setdefault(answer, []).extend(id for id, position in void.items() if position < length)
+            follows = self._follows.setdefault(answer, {})
+            follows.update({id: since for id, position in void.items() if position < length})
             self._sent[site][answer] = min(length, start)
 
     def on_finalized(self, site: SiteId, below: int) -> None:
@@ -61,6 +78,9 @@ class AnswerChecks:
         shown = self._shown[site]
         for id in [id for id, position in shown.items() if position < below]:
             del shown[id]
+        sent = self._sent[site]
+        while sent and sent[next(iter(sent))] <= below:
+            del sent[next(iter(sent))]
 
     def on_recover(self, site: SiteId) -> None:
         """A new life does not know what the old one has retracted."""
@@ -80,7 +100,7 @@ class AnswerChecks:
                 what = f"finalizes {self._report.entry(entry)}, after {self._report.message(answer)}, which answers it"
                 self._report.add("causal order", site, what)
         self._sent[origin_of(id)].pop(id, None)
-        for before in self._follows.pop(id, []):
+        for before in self._follows.pop(id, {}):
             if before not in self._final:
                 self._late.setdefault(before, []).append((id, len(self._views)))
 

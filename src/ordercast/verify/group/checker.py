@@ -49,7 +49,7 @@ class GroupChecker(Observer):
         self.ordered.on_multicast(site, bundle)
         self.unordered.on_multicast(site, bundle)
         self.mixed.on_multicast(site, bundle)
-        if bundle.level >= Level.AGREED:
+        if bundle.level >= Level.CAUSAL:
             self.answers.on_multicast(site, bundle, self.ordered.sites[site].shown)
         self.sessions.on_multicast(bundle)
 
@@ -66,6 +66,7 @@ class GroupChecker(Observer):
             case Delivered(position=None, bundle=bundle):
                 self.unordered.on_deliver(site, bundle)
                 self.mixed.on_deliver(site, bundle)
+                self.answers.on_causal(site, bundle)
             case Delivered(bundle=bundle):
                 self.ordered.on_shown(site, event)
                 self.mixed.on_deliver(site, bundle)
@@ -89,6 +90,7 @@ class GroupChecker(Observer):
                 self.ordered.on_snapshot(site, event)
             case Entered(view=view, continuing=continuing):
                 self.ordered.on_enter(site, view)
+                self.answers.on_enter(site, view)
                 self.unordered.on_enter(site, view, continuing)
                 if view.id > 1 and not continuing:
                     self.mixed.on_break()
