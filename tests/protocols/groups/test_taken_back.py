@@ -23,14 +23,12 @@ from tests.protocols.groups.live import Fault, LiveGroup, crash, cut, messages_o
 from tests.protocols.groups.made import VIEW, A, B, C, bundle
 from tests.protocols.groups.test_lives import group_of_a_new_life
 
-
-def _delays_ms(far_ms: float = 60, near_ms: float = 5) -> list[list[float]]:
-    """D is far from all but E."""
-    return [
-        [0 if one == to else far_ms if "D" in (one, to) and "E" not in (one, to) else near_ms for to in "ABCDE"]
-        for one in "ABCDE"
-    ]
-
+NEAR_MS, FAR_MS = 5.0, 60.0
+DELAYS_MS = [
+    [0 if one == to else FAR_MS if "D" in (one, to) and "E" not in (one, to) else NEAR_MS for to in "ABCDE"]
+    for one in "ABCDE"
+]
+"""D is far from all but E."""
 
 ORDERED_BY_D: tuple[dict[str, Any], ...] = (
     {"name": "token-site", "options": {"site": "D"}},
@@ -41,8 +39,7 @@ ORDERED_BY_D: tuple[dict[str, Any], ...] = (
 
 def cut_off_together(*faults: Fault, protocol: dict[str, Any] = ORDERED_BY_D[0], **more: Any) -> LiveGroup:
     """D and E are cut off for two seconds, deliver each other's messages, and answer them."""
-    delays_ms = _delays_ms()
-    return LiveGroup(cut(2, 4, "D", "E"), *faults, sites="ABCDE", protocol=protocol, one_way_ms=delays_ms, **more)
+    return LiveGroup(cut(2, 4, "D", "E"), *faults, sites="ABCDE", protocol=protocol, one_way_ms=DELAYS_MS, **more)
 
 
 def before_their_question(group: LiveGroup, until_s: float = 4) -> list[tuple[MessageId, MessageId]]:
