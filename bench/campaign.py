@@ -134,7 +134,10 @@ def command(runs: int, rounds: int, duration_s: float, workers: int, kill_every_
 
 def _round(session: SparkSession, plan: Plan, workers: int, number: int) -> Round:
     """Whoever goes first in one round goes second in the next."""
-    works = {"pool_s": partial(by_pool, plan, workers), "spark_s": partial(by_spark, session, plan)}
+    works: dict[str, Callable[[], object]] = {
+        "pool_s": partial(by_pool, plan, workers),
+        "spark_s": partial(by_spark, session, plan),
+    }
     names = list(works) if number % 2 == 0 else list(reversed(works))
     took_s = {name: timed(works[name]) for name in names}
     measured = Round(took_s["pool_s"], took_s["spark_s"])
