@@ -22,7 +22,7 @@ PINNED = {
     "two-coordinators-token-site": (21104, 113828, 6),
     "join-token-site": (14843, 42478, 61),
     "join-symmetric": (75431, 227857, 368),
-    "rejoin-token-site": (767, 1902, 6),
+    "rejoin-token-site": (778, 1919, 6),
     "rejoin-symmetric": (10628, 29186, 41),
 }
 """(states, transitions, terminal states). A change of a protocol's state or messages changes these, and nothing else
