@@ -21,7 +21,7 @@ from ordercast.core.administration import AnswerBody, Ok, Question
 from ordercast.core.deliveries import Delivered, Finalized
 from ordercast.core.events import Event, FromAbove
 from ordercast.core.ids import MessageId, SiteId, pack_message_id
-from ordercast.core.messages import Bundle, Level
+from ordercast.core.messages import Author, Bundle, Level
 from ordercast.core.participants import Speak
 from ordercast.core.service import (
     BUNDLE_BODIES_MAX,
@@ -209,6 +209,9 @@ class EchoSite:
                 bundle = Bundle(pack_message_id(self.me, 0, position), bodies, level, author=author)
                 self.gateway.delivered(self.me, Delivered(bundle, position, False))
                 self.gateway.delivered(self.me, Finalized(self._next))
+
+    def has_room(self, author: Author) -> bool:
+        return True
 
     async def answer(self, question: Question) -> AnswerBody:
         return Ok()

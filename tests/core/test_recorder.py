@@ -14,7 +14,6 @@ from ordercast.core.deliveries import (
     GroupBlocked,
     GroupLeft,
     Logged,
-    Repeated,
     Retracted,
     RoleChanged,
     Snapshot,
@@ -186,11 +185,6 @@ def test_recording_goes_on_in_the_midst_of_a_life() -> None:
     assert (resumed.kind, resumed.position, resumed.view, resumed.index) == (Kind.RECOVER, None, None, 3)
     assert (after.index, after.delivery_index, after.view) == (4, 1, None)
     assert telling.multicasts(message(0, Level.CAUSAL, B)).depends is None
-
-
-def test_what_all_came_up_before_has_no_position() -> None:
-    (record,) = Telling().tells(Repeated(message(4), 9))
-    assert (record.kind, record.message, record.position, record.delivery_index) == (Kind.ORDER, 4, None, None)
 
 
 def test_a_note_of_a_kind_that_no_record_has_is_left_out() -> None:

@@ -46,13 +46,6 @@ class Taken(Struct, frozen=True, gc=False):
     bundle: Bundle
 
 
-class Repeated(Struct, frozen=True, gc=False):
-    """For the host: all messages of this bundle, one of its own, had come up before this position. It gets none."""
-
-    bundle: Bundle
-    below: int
-
-
 class Finalized(Struct, frozen=True, gc=False):
     """What was ordered at positions below this one is the same at every site, for ever."""
 
@@ -151,7 +144,6 @@ Delivery = (
     | Entered
     | Delivered
     | Taken
-    | Repeated
     | Finalized
     | Retracted
     | ViewChanged

@@ -63,7 +63,7 @@ class Bundle(Struct, frozen=True, array_like=True, tag=0, gc=False):
     author: Author | None = None
     """Whose messages these are; a bundle has one author."""
     void: tuple[int, ...] = ()
-    """Bodies, by index, that had come up before: they keep their positions, and nobody gets them."""
+    """Bodies, by index, that had come up before: they keep their positions, nobody gets them, and they do nothing."""
 
     @property
     def origin(self) -> SiteId:

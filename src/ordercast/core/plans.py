@@ -38,4 +38,4 @@ class Plan(Struct, frozen=True, array_like=True, gc=False):
 
 def changes_plan(bundle: Bundle) -> bool:
     """Whether the bundle is an entry that changes the ordering protocol."""
-    return bundle.author is not None and bundle.author.act is Act.PLANS
+    return bundle.author is not None and bundle.author.act is Act.PLANS and not bundle.void

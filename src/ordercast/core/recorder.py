@@ -16,7 +16,6 @@ from ordercast.core.deliveries import (
     GroupBlocked,
     GroupLeft,
     Logged,
-    Repeated,
     Retracted,
     RoleChanged,
     Snapshot,
@@ -107,8 +106,6 @@ class Recorder:
                 if isinstance(entry.content, Bundle) and entry.content.level == Level.SAFE:
                     view = self._installed
                     self._write_bundle(at_us, Kind.ORDER, entry.content, view=view, position=entry.position)
-            case Repeated(bundle=bundle):
-                self._write_bundle(at_us, Kind.ORDER, bundle, view=self._installed)
             case Finalized(below=below):
                 self._write(at_us, Kind.FINALIZE, view=self._installed, position=below)
             case Retracted(from_position=position):

@@ -7,8 +7,7 @@ What kinds need beside `run`, `site`, `incarnation`, `index` and `at_us` (`core.
   stack `position`; `view` is then the view that the message follows in the order (null from `recover` or `retract`
   on until a view comes up). Fifo and causal ones have neither, and `view` is the one that is installed.
 - `order`: a message has its position in this site's log. Of safe messages, which are delivered later; and, with a
-  `delivery_index`, of a message that came up before and is not delivered again. Without `position`: all of a
-  bundle came up before, and it gets none.
+  `delivery_index`, of a message that came up before and is not delivered again.
 - `finalize`: everything below `position` is final here. `retract`: everything from `position` on is void.
 - `view`: the site installs `view`; `members`, `size` is how many of them must hold what is delivered as safe, and
   `detail` says whether it comes from the view before together with others (`CONTINUES`) or not (`JOINS`). With

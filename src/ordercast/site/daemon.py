@@ -10,15 +10,17 @@ from ordercast.core.deliveries import Diverged, Entered, GroupBlocked, GroupLeft
 from ordercast.core.effects import Note
 from ordercast.core.events import Event, FromAbove, Started
 from ordercast.core.ids import SiteId
+from ordercast.core.messages import Author
 from ordercast.core.recorder import Recorder
 from ordercast.core.stack import Stack
 from ordercast.core.views import View
+from ordercast.protocols.groups.site_group import SiteGroup
 from ordercast.protocols.membership.messages import Leave
 from ordercast.site.assembly import stack_for
 from ordercast.site.clock import Clock, SystemClock
 from ordercast.site.cluster import Cluster, host_and_port
 from ordercast.site.driver import Driver
-from ordercast.site.gateway.administration import SiteAdministration
+from ordercast.site.gateway.administration import SiteAdministration, layer_of
 from ordercast.site.gateway.gateway import Gateway
 from ordercast.site.gateway.sockets import Door
 from ordercast.site.history import Historian
@@ -214,6 +216,10 @@ class Site:
     def handle(self, event: Event) -> None:
         """Let the stack handle an event."""
         self.driver.handle(event)
+
+    def has_room(self, author: Author) -> bool:
+        """Whether a session has not left out too many numbers to multicast this."""
+        return layer_of(self.stack, SiteGroup).log.sessions.authors.has_room(author)
 
     # --- what the stack says ---
 

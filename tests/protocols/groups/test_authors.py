@@ -7,14 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ordercast.core.canonical import encode
-from ordercast.core.deliveries import Delivered, Repeated
+from ordercast.core.deliveries import Delivered
 from ordercast.core.events import FromAbove
-from ordercast.core.messages import UNNUMBERED, Act, Author, Level
+from ordercast.core.messages import UNNUMBERED, Act, Author, Bundle, Level
 from ordercast.core.participants import Speak
-from ordercast.protocols.groups.authors import FORGOTTEN_AFTER, GAPS_MAX, SWEEP_EVERY, Authors
+from ordercast.protocols.groups.authors import FORGOTTEN_AFTER, GAPS_LEFT_MAX, GAPS_MAX, SWEEP_EVERY, Authors
 from ordercast.protocols.groups.log import Log
 from tests.protocols.groups.live import LiveGroup, crash, cut, recover
-from tests.protocols.groups.made import A, B, authored
+from tests.protocols.groups.made import A, B, C, authored
 
 SESSIONS = st.integers(1, 3)
 SPOKEN = st.lists(st.tuples(SESSIONS, st.integers(0, 12), st.integers(1, 5)), max_size=60)
@@ -24,10 +24,16 @@ def log_of(spoken: list[tuple[int, int, int]], retained_positions: int = 10_000)
     """A log into which bundles of (session, number, count) have been put, each under an id of its own."""
     log = Log(retained_positions=retained_positions)
     for seq, (session, number, count) in enumerate(spoken):
-        admitted = log.admit(authored(A, seq * 10, session, number, bodies=count))
-        if admitted is not None:
-            log.append(admitted)
+        append(log, authored(A, seq * 10, session, number, bodies=count))
     return log
+
+
+def append(log: Log, bundle: Bundle) -> Bundle:
+    """A bundle of a new id comes up; returns it as it stands in the log."""
+    admitted = log.admit(bundle)
+    assert admitted is not None
+    log.append(admitted)
+    return admitted
 
 
 def come_up(log: Log) -> list[tuple[int, int]]:
@@ -73,8 +79,15 @@ def test_of_a_bundle_that_is_new_in_part_the_rest_is_void_and_keeps_its_position
     assert (second.position, second.end) == (3, 7)
 
 
-def test_a_bundle_of_which_nothing_is_new_takes_no_position() -> None:
-    assert len(log_of([(1, 0, 3), (1, 0, 3), (1, 1, 2), (2, 0, 1)]).entries) == 2
+def test_a_bundle_of_which_nothing_is_new_takes_its_positions_all_the_same() -> None:
+    log = log_of([(1, 0, 3), (1, 0, 3), (1, 1, 2), (2, 0, 1)])
+    assert [entry.content.void for entry in log.entries] == [(), (0, 1, 2), (0, 1), ()]  # type: ignore[union-attr]
+    assert log.length == 9
+
+
+def test_a_bundle_that_has_come_up_does_not_come_up_again_under_its_own_id() -> None:
+    log = log_of([(1, 0, 3)])
+    assert log.admit(authored(A, 0, 1, 0, bodies=3)) is None
 
 
 def test_numbers_that_are_left_out_can_come_later() -> None:
@@ -84,28 +97,42 @@ def test_numbers_that_are_left_out_can_come_later() -> None:
     ]
 
 
+def leaving(gaps: int) -> Authors:
+    """Of a session of which every second message has come up."""
+    authors = Authors()
+    for number in range(gaps):
+        authors.take(Author("g", "n", 1, 2 * number + 1), 1, number)
+    return authors
+
+
 def test_so_many_gaps_are_remembered_and_what_is_older_counts_as_come_up() -> None:
-    log = log_of([(1, 2 * number + 1, 1) for number in range(GAPS_MAX + 1)])
-    (known,) = log.sessions.authors.known.values()
-    assert len(known.gaps) == GAPS_MAX
-    assert log.admit(authored(B, 0, 1, 0)) is None
-    assert log.admit(authored(B, 0, 1, 2)) is not None
+    authors = leaving(GAPS_MAX + 1)
+    assert len(authors.known[1].gaps) == GAPS_MAX
+    assert authors.admit(authored(B, 0, 1, 0), GAPS_MAX + 1).void == (0,)
+    assert authors.admit(authored(B, 0, 1, 2), GAPS_MAX + 1).void == ()
+
+
+def test_a_session_has_no_room_for_new_messages_long_before_a_gap_is_forgotten() -> None:
+    authors = leaving(GAPS_LEFT_MAX)
+    old, new = Author("g", "n", 1, 6), Author("g", "n", 1, 2 * GAPS_LEFT_MAX)
+    assert [authors.has_room(each) for each in (old, new)] == [True, False]
+    assert authors.has_room(Author("g", "n", 2, 5))
+    authors.take(old, 1, GAPS_LEFT_MAX)
+    assert authors.has_room(new)
 
 
 @pytest.mark.parametrize("act", [Act.JOINS, Act.LEAVES])
 def test_whoever_joins_or_leaves_after_having_said_something_later_does_not(act: Act) -> None:
     log = log_of([(1, 0, 1), (1, 5, 1)])
-    assert log.admit(authored(B, 0, 1, 3, act=act)) is None
-    assert log.admit(authored(B, 0, 1, 6, act=act)) is not None
+    assert append(log, authored(B, 0, 1, 3, act=act)).void == (0,)
+    assert append(log, authored(B, 1, 1, 6, act=act)).void == ()
 
 
 def test_what_a_site_says_of_a_session_is_not_one_of_its_messages() -> None:
     log = log_of([(1, 0, 1), (1, 5, 1)])
     before = encode(log.sessions.authors)
     for seq in range(2):
-        admitted = log.admit(authored(B, seq, 1, UNNUMBERED, act=Act.JOINS))
-        assert admitted is not None
-        log.append(admitted)
+        assert append(log, authored(B, seq, 1, UNNUMBERED, act=Act.JOINS)).void == ()
     assert encode(log.sessions.authors) == before
 
 
@@ -123,8 +150,8 @@ def test_a_session_is_unknown_again_once_its_newest_message_lies_far_back() -> N
     authors = Authors()
     author = Author("g", "n", 1, 7)
     authors.take(author, 1, 10)
-    assert authors.admit(authored(A, 0, 1, 7), 10 + FORGOTTEN_AFTER) is None
-    assert authors.admit(authored(A, 0, 1, 7), 11 + FORGOTTEN_AFTER) is not None
+    assert authors.admit(authored(A, 0, 1, 7), 10 + FORGOTTEN_AFTER).void == (0,)
+    assert authors.admit(authored(A, 0, 1, 7), 11 + FORGOTTEN_AFTER).void == ()
 
 
 def test_sessions_that_are_unknown_again_leave_memory() -> None:
@@ -178,13 +205,13 @@ def test_the_site_is_told_that_all_of_a_bundle_had_come_up_before() -> None:
     speak(group, 3, "B", 0, 2)
     speak(group, 3, "B", 1, 2)
     group.run()
-    (repeated,) = group.told("B", Repeated)
-    (delivered, partly) = [event for event in group.told("B", Delivered) if event.bundle.author is not None]
-    assert delivered.position is not None
-    assert delivered.position + 2 <= repeated.below
-    assert repeated.bundle.author == Author("orders", "alice", 77, 0)
-    assert partly.bundle.void == (0,)
-    assert not group.told("A", Repeated)
+    for name in "AB":
+        told = [event.bundle for event in group.told(name, Delivered) if event.bundle.author is not None]
+        assert [(bundle.author.number, bundle.void) for bundle in told if bundle.author is not None] == [
+            (0, ()),
+            (0, (0, 1)),
+            (1, (0,)),
+        ]
 
 
 def test_a_new_life_still_knows_and_so_does_one_that_begins_with_a_snapshot() -> None:
@@ -194,7 +221,8 @@ def test_a_new_life_still_knows_and_so_does_one_that_begins_with_a_snapshot() ->
     speak(group, 5.5, "A", 4, 2)
     group.run()
     assert bodies_at(group, "A") == [b"%d" % number for number in range(6)]
-    assert group.told("C", Repeated)
+    (again,) = [event.bundle for event in group.told("C", Delivered, from_s=5) if event.bundle.void == (0, 1, 2, 3, 4)]
+    assert again.origin == C
 
 
 def test_all_know_after_a_restart_of_all() -> None:

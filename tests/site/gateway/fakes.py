@@ -15,6 +15,7 @@ from ordercast.core.participants import JoinGroup, LeaveGroup, Member, Speak
 from ordercast.core.service import VERSION, Happened, Hello, Join, Reply
 from ordercast.core.stream import Batch, Happening
 from ordercast.core.views import View
+from ordercast.protocols.groups.authors import Authors
 from ordercast.records.log_reader import Chunk
 from ordercast.site.gateway.connection import Connection
 from ordercast.site.gateway.gateway import Gateway
@@ -51,12 +52,16 @@ class FakeSite:
         self.events: list[Any] = []
         self.gateway = Gateway(self, self.log, self, final=final, outstanding_bytes=outstanding_bytes)
         self.position = final
+        self.authors = Authors()
         self._seqs = {ME: 0, OTHER: 0}
         self.gateway.delivered(ME, Entered(View(ViewId(1), (ME, OTHER)), False))
 
     def handle(self, event: Event) -> None:
         assert isinstance(event, FromAbove)
         self.events.append(event.message)
+
+    def has_room(self, author: Author) -> bool:
+        return self.authors.has_room(author)
 
     async def answer(self, question: Question) -> AnswerBody:
         if question.__class__.__name__ == "Heal":

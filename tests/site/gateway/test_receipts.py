@@ -6,10 +6,11 @@ import asyncio
 
 import pytest
 
-from ordercast.core.deliveries import Delivered, Finalized, Repeated, Retracted
+from ordercast.core.deliveries import Delivered, Retracted, Snapshot
 from ordercast.core.messages import Author, Bundle, Level
 from ordercast.core.participants import Speak
 from ordercast.core.service import Done, Join, NotDone, Submit, Wait
+from ordercast.protocols.groups.authors import GAPS_LEFT_MAX
 from ordercast.site.gateway.connection import Connection
 from tests.site.gateway.fakes import ME, FakePort, FakeSite, joined
 
@@ -78,26 +79,56 @@ def test_what_is_retracted_is_awaited_again() -> None:
     assert site.gateway.pressure.outstanding_bytes == 0
 
 
-def test_what_had_come_up_before_is_final_when_that_is() -> None:
+def test_what_had_come_up_before_is_answered_when_its_own_position_is_final() -> None:
     site, connection, port = begun()
     connection.handle(Submit(1, "g", (b"a",), 0, session=55))
-    author = Author("g", "me", 55, 0)
-    bundle = Bundle(site.bundle(author, (b"a",)).id, (b"a",), author=author)
-    site.gateway.delivered(ME, Repeated(bundle, 1))
+    again = site.bundle(Author("g", "me", 55, 0), (b"a",))
+    site.order(Bundle(again.id, again.bodies, author=again.author, void=(0,)))
     assert port.of(Done) == []
-    site.gateway.delivered(ME, Finalized(1))
-    assert [(done.position, done.repeated) for done in port.of(Done)] == [(None, True)]
+    site.finalize()
+    assert [(done.message, done.position, done.repeated) for done in port.of(Done)] == [(again.id, None, True)]
+    assert port.payloads == []
 
 
-def test_what_had_come_up_before_and_is_taken_back_is_unknown() -> None:
+def test_what_had_come_up_before_and_is_taken_back_may_come_up_anew() -> None:
+    """What it repeats may be lost with the site that multicast that."""
     site, connection, port = begun()
     connection.handle(Submit(1, "g", (b"a",), 0, session=55))
-    author = Author("g", "me", 55, 0)
-    site.gateway.delivered(ME, Repeated(Bundle(site.bundle(author, (b"a",)).id, (b"a",), author=author), 1))
-    site.gateway.delivered(ME, Retracted(0))
-    site.gateway.delivered(ME, Finalized(1))
-    assert port.of(Done) == []
-    assert [not_done.sent for not_done in port.of(NotDone)] == [True]
+    again = site.bundle(Author("g", "me", 55, 0), (b"a",))
+    site.order(Bundle(again.id, again.bodies, author=again.author, void=(0,)))
+    site.gateway.delivered(ME, Retracted(1))
+    site.position = 1
+    site.order(again)
+    site.finalize()
+    assert [(done.position, done.repeated) for done in port.of(Done)] == [(1, False)]
+    assert port.payloads == [b"a"]
+
+
+def test_what_may_have_come_up_in_a_hole_is_unknown_and_not_awaited_any_more() -> None:
+    site, connection, port = begun()
+    connection.handle(Submit(1, "g", (b"a",), 0))
+    connection.handle(Submit(2, "g", (b"b",), 0, level=Level.FIFO))
+    site.gateway.delivered(ME, Snapshot(40, b""))
+    assert [(not_done.request, not_done.sent) for not_done in port.of(NotDone)] == [(1, True)]
+    assert site.gateway.pressure.outstanding_bytes == 1
+    site.position = 40
+    site.order_spoken()
+    site.finalize()
+    assert [done.request for done in port.of(Done)] == [2]
+    assert site.gateway.pressure.outstanding_bytes == 0
+
+
+def test_a_session_that_leaves_too_many_numbers_out_multicasts_nothing_new() -> None:
+    site, connection, port = begun()
+    for number in range(GAPS_LEFT_MAX):
+        site.authors.take(Author("g", "me", 7, 2 * number + 1), 1, number)
+    new = 2 * GAPS_LEFT_MAX
+    connection.handle(Submit(1, "g", (b"a",), new))
+    connection.handle(Submit(2, "g", (b"b",), new, level=Level.FIFO))
+    connection.handle(Submit(3, "g", (b"c",), 4))
+    (refused,) = port.of(NotDone)
+    assert (refused.request, refused.sent) == (1, False)
+    assert [event.bodies for event in site.events if isinstance(event, Speak)] == [(b"b",), (b"c",)]
 
 
 def test_a_bundle_of_which_a_part_is_void_is_repeated() -> None:

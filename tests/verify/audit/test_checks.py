@@ -165,14 +165,14 @@ def test_validity_is_not_judged_before_the_run_has_come_to_rest() -> None:
     assert broken(begun(), multicast(M), record(A, Kind.END, final=True)) == ["validity"]
 
 
-def test_what_came_up_in_another_bundle_need_not_come_up_again() -> None:
-    again = record(A, Kind.ORDER, M, level="agreed")
-    end = record(A, Kind.END, final=True)
-    assert broken(begun(), multicast(M), end) == ["validity"]
-    assert broken(begun(), multicast(M), again, end) == []
-    later = [multicast(M + 1), deliver(A, M + 1, 1), finalize(A, 2)]
-    assert broken(begun(), multicast(M), later) == ["FIFO order"]
-    assert broken(begun(), multicast(M), again, later) == []
+@pytest.mark.parametrize("last", [[], [record(A, Kind.CRASH)], [record(A, Kind.END, final=False)]])
+def test_what_came_up_in_another_bundle_has_its_position_too(last: list[TraceRecord]) -> None:
+    """Whether the trace of its life is whole or not."""
+    void = record(A, Kind.ORDER, M, position=1, delivery_index=0, final=False, view=1)
+    sent = [multicast(M), multicast(M + 1)]
+    assert broken(begun(), sent, void, deliver(A, M + 1, 2), finalize(A, 3), last) == []
+    assert broken(begun(), sent, deliver(A, M + 1, 1), finalize(A, 2), last) == ["FIFO order"]
+    assert broken(begun(), sent, last, deliver(B, M + 1, 1), finalize(B, 2)) == ["FIFO order"]
 
 
 def test_where_recording_goes_on_in_the_midst_of_a_life_nothing_before_is_missed() -> None:

@@ -13,7 +13,7 @@ from ordercast.core.messages import Bundle, Level
 from ordercast.core.plans import Plan
 from ordercast.core.views import View
 from ordercast.protocols.groups import alignment, plans
-from ordercast.protocols.groups.authors import Authors
+from ordercast.protocols.groups.authors import Authors, with_void
 from ordercast.protocols.groups.log import Base, Log, Roles, Sessions
 from ordercast.protocols.groups.members import Change, Members
 from ordercast.protocols.groups.ordering_out import OrderingOut
@@ -99,9 +99,9 @@ def what_is_multicast_again_comes_up_again() -> Patch:
 def one_body_that_came_up_before_makes_all_void() -> Patch:
     admit = Authors.admit
 
-    def broken(self: Authors, bundle: Bundle, position: int) -> Bundle | None:
+    def broken(self: Authors, bundle: Bundle, position: int) -> Bundle:
         admitted = admit(self, bundle, position)
-        return None if admitted is not None and admitted.void else admitted
+        return with_void(bundle, tuple(range(len(bundle.bodies)))) if admitted.void else admitted
 
     return patch.object(Authors, "admit", broken)
 

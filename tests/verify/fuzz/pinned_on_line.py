@@ -23,9 +23,9 @@ PINNED = {
         32, (0, 4, 1, 3, 0, 2, 1, 1, 0, 17, 5, 8, 13, 2, 1, 5, 0, 9, 165, 3, 0, 2, 1, 133), "convergence"
     ),
     "what is multicast again comes up again": Found(25, (0, 0, 0, 15), "sessions"),
-    "one body that came up before makes all void": Found(96, (0, 0, 0, 15, 1, 0, 2, 6, 4, 14, 1, 7, 2), "validity"),
+    "one body that came up before makes all void": Found(96, (0, 0, 0, 15, 1, 0, 2, 6, 4, 14, 1, 7, 2), "sessions"),
     "sessions of participants are not taken over": Found(
-        164, (1, 1, 40894, 15, 2, 3, 2, 1, 0, 2, 1, 3, 1, 0, 4, 31, 4, 3, 0, 1, 144, 4), "safe delivery"
+        164, (1, 1, 40894, 15, 2, 3, 2, 1, 0, 2, 1, 3, 1, 0, 4, 31, 4, 3, 0, 1, 144, 4), "finality"
     ),
     "members stay when their site leaves the view": Found(
         106, (1, 2, 0, 9, 1, 15, 0, 0, 4, 0, 0, 0, 0, 2, 27, 0, 11, 137), "participants"

@@ -21,8 +21,12 @@ SWEEP_EVERY = 1 << 16
 """So often, in positions, those that are unknown again are taken out of memory."""
 
 GAPS_MAX = 1 << 14
-"""So many gaps are remembered of a session: more than a participant makes that multicasts all that was under way again,
-one by one and by way of several sites at once. What lies in an older one counts as having come up."""
+"""So many gaps are remembered of a session. What lies in an older one counts as having come up."""
+
+GAPS_LEFT_MAX = GAPS_MAX // 2
+"""A session with so many has no room for new messages before it has multicast again some of those that are missing: as
+many gaps as that again may come of what is under way by then. That is more than a participant makes that multicasts all
+that was under way again, one by one and by way of several sites at once."""
 
 Gap = tuple[int, int]
 """Numbers, from the first up to but not including the second, that have not come up although a higher one has."""
@@ -61,20 +65,23 @@ class Authors(Struct, array_like=True):
     swept: int = 0
     """The position at which those that are unknown again were last taken out of memory."""
 
-    def admit(self, bundle: Bundle, position: int) -> Bundle | None:
-        """The bundle as it comes up at a position: what has come up before is void. None if nothing is left of it."""
+    def admit(self, bundle: Bundle, position: int) -> Bundle:
+        """The bundle as it comes up at a position: what has come up before is void."""
         author = bundle.author
         assert author is not None
         known = self._of(author, position)
         if known is None or author.number >= known.next or author.number == UNNUMBERED:
             void: tuple[int, ...] = ()
         elif author.act is not Act.SPEAKS:
-            return None  # who says so has said something later
+            void = tuple(range(len(bundle.bodies)))  # who says so has said something later
         else:
             void = tuple(index for index in range(len(bundle.bodies)) if known.has(author.number + index))
-            if len(void) == len(bundle.bodies):
-                return None
         return bundle if void == bundle.void else with_void(bundle, void)
+
+    def has_room(self, author: Author) -> bool:
+        """Whether its session may multicast this: what it left out before, or something new after few gaps."""
+        known = self.known.get(author.session)
+        return known is None or author.number < known.next or len(known.gaps) < GAPS_LEFT_MAX
 
     def take(self, author: Author, count: int, position: int) -> None:
         """So many messages of an author have come up, the first at this position."""

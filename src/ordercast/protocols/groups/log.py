@@ -137,7 +137,7 @@ class Log(Struct):
         return Base(self.length, self.digest, self.roles)
 
     def admit(self, bundle: Bundle) -> Bundle | None:
-        """The bundle as it can be appended; None if all of it has come up before."""
+        """The bundle as it can be appended; None if it has come up before, under its own id."""
         if not self.sessions.is_new(bundle, ordered=True):
             return None
         return bundle if bundle.author is None else self.sessions.authors.admit(bundle, self.length)
@@ -162,7 +162,7 @@ class Log(Struct):
         """An entry as others have it. Sessions must be given anew."""
         self.entries.append(entry)
         content = entry.content
-        if not isinstance(content, Bundle) or (content.author is not None and changes_plan(content)):
+        if not isinstance(content, Bundle) or changes_plan(content):
             self.controls.append(entry)
 
     def finalize(self, below: int) -> None:

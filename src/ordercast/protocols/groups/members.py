@@ -25,7 +25,7 @@ class Change(NamedTuple):
 def concerns_members(content: Content) -> bool:
     """Whether an entry can change who is in."""
     if isinstance(content, Bundle):
-        return content.author is not None and content.author.act in (Act.JOINS, Act.LEAVES)
+        return content.author is not None and content.author.act in (Act.JOINS, Act.LEAVES) and not content.void
     return isinstance(content, View)
 
 
@@ -49,9 +49,9 @@ class Members(Struct, array_like=True):
     def apply(self, content: Content, position: int) -> tuple[Change, ...]:
         """An entry comes up; returns what that changes."""
         match content:
-            case Bundle(author=Author(act=Act.JOINS) as author):
+            case Bundle(author=Author(act=Act.JOINS) as author, void=()):
                 return self._join(content, author, position)
-            case Bundle(author=Author(act=Act.LEAVES) as author):
+            case Bundle(author=Author(act=Act.LEAVES) as author, void=()):
                 return self._leave(content, author)
             case View():
                 return self._enter(content)

@@ -47,7 +47,7 @@ def deliver(group: Group, entry: Entry, out: Out) -> None:
     match entry.content:
         case Bundle() as bundle:
             out.deliver(bundle.origin, Delivered(bundle, entry.position, entry.end <= group.log.final))
-            if bundle.author is not None and changes_plan(bundle):
+            if changes_plan(bundle):
                 out.deliver(group.me, OrderingChanged(Plan().after(bundle).change, entry.position))
         case View() as view:
             out.deliver(group.me, ViewChanged(view, entry.position))

@@ -25,7 +25,6 @@ from ordercast.core.deliveries import (
     GroupLeft,
     History,
     Logged,
-    Repeated,
     Snapshot,
 )
 from ordercast.core.effects import Out
@@ -331,8 +330,6 @@ class SiteGroup(Struct, Generic[Inner]):
             self.outstanding.pop(content.id, None)
             admitted = log.admit(content)
             if admitted is None:
-                if alignment.is_mine(self, content):
-                    out.deliver(self.me, Repeated(content, log.length))
                 return
             content = admitted
         entry = log.append(content)
@@ -342,7 +339,7 @@ class SiteGroup(Struct, Generic[Inner]):
             self.arm_telling(out)
         else:
             alignment.count_off(self, log)
-        if isinstance(content, Bundle) and content.author is not None and changes_plan(content):
+        if isinstance(content, Bundle) and changes_plan(content):
             plans.come_up(self, self.reached.roles.plan)
 
     # --- finality ---

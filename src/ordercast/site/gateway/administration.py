@@ -100,7 +100,7 @@ class SiteAdministration:
 
     def _ordering(self) -> str:
         """What the newest change in the order says, or else the file."""
-        plan = _layer(self._site.stack, SiteGroup).log.roles.plan
+        plan = layer_of(self._site.stack, SiteGroup).log.roles.plan
         return plan.change.protocol if plan.number else self._site.configuration.group.ordering
 
     def _state(self) -> str:
@@ -116,10 +116,10 @@ class SiteAdministration:
 
     def _link(self, other: SiteId) -> Link:
         site = self._site
-        views = _layer(site.stack, ViewSynchrony)
+        views = layer_of(site.stack, ViewSynchrony)
         peer = views.suspector.peers.get(other)
         mean_us = None if peer is None else peer.round_trip.mean_us
-        channel = _layer(site.stack, Reliable).channels.get(other)
+        channel = layer_of(site.stack, Reliable).channels.get(other)
         links = site.links
         way = Way() if links is None else links.emulated.way(other)
         return Link(
@@ -168,6 +168,6 @@ class SiteAdministration:
 Kind = TypeVar("Kind")
 
 
-def _layer(stack: Stack, kind: type[Kind]) -> Kind:
+def layer_of(stack: Stack, kind: type[Kind]) -> Kind:
     """The layer of this kind."""
     return next(layer for layer in stack.layers if isinstance(layer, kind))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, assert_never
 
 from ordercast.core.errors import NotFit, WrongUse
 from ordercast.core.events import FromAbove
-from ordercast.core.messages import Author
+from ordercast.core.messages import Author, Level
 from ordercast.core.participants import Attach, Detach, JoinGroup, LeaveGroup, Member, Speak
 from ordercast.core.service import (
     BUNDLE_BODIES_MAX,
@@ -44,6 +44,8 @@ if TYPE_CHECKING:
 
 OVER_PACE_BYTES = 4 << 20
 """So much may still come from a participant that has been told to wait: it was under way."""
+
+NO_ROOM = "too many messages of this session have not come up: multicast them again first, or connect anew"
 
 
 class Connection:
@@ -125,6 +127,9 @@ class Connection:
             raise BadBytes(f"a bundle of {weight} bytes, more than {MESSAGE_BYTES_MAX}")
         author = Author(submit.group, self.name, session if submit.session is None else submit.session, submit.number)
         gateway = self._gateway
+        if submit.level >= Level.AGREED and not gateway.site.has_room(author):
+            self._port.tell(NotDone(submit.request, NO_ROOM))
+            return
         gateway.receipts.expect(author, submit.level, Awaited(submit.request, self._port, submit.wait, weight))
         gateway.site.handle(FromAbove(Speak(submit.bodies, submit.level, author)))
 

@@ -12,7 +12,6 @@ from ordercast.core.deliveries import (
     GroupBlocked,
     GroupViewChanged,
     OrderingChanged,
-    Repeated,
     Retracted,
     RoleChanged,
     Snapshot,
@@ -20,7 +19,7 @@ from ordercast.core.deliveries import (
 )
 from ordercast.core.events import Event
 from ordercast.core.ids import SiteId, incarnation_of
-from ordercast.core.messages import Act, Bundle
+from ordercast.core.messages import Act, Author, Bundle
 from ordercast.core.participants import Member
 from ordercast.core.service import History
 from ordercast.core.stream import Blocked, Participant, Unblocked, ViewChange
@@ -52,6 +51,9 @@ class Site(Protocol):
 
     def handle(self, event: Event) -> None:
         """Let the stack handle an event."""
+
+    def has_room(self, author: Author) -> bool:
+        """Whether a session has not left out too many numbers to multicast this."""
 
 
 class Connected(Protocol):
@@ -143,8 +145,6 @@ class Gateway:
                 self.pressure.on_congestion(sender, full)
             case GroupViewChanged():
                 self._on_members(message)
-            case Repeated(bundle=bundle, below=below):
-                self.receipts.on_repeated(bundle, below, self.recent.final)
             case ViewChanged(view=view, position=position):
                 self.recent.reach(position + 1)
                 self._tell_view(view, position)
@@ -246,6 +246,7 @@ class Gateway:
 
     def _on_hole(self, position: int) -> None:
         self.recent.restart_at(position)
+        self.receipts.on_hole()
         for feed in self._feeds.values():
             feed.on_hole(position)
 

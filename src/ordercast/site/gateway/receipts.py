@@ -28,10 +28,13 @@ class Awaited(Struct, eq=False):
 class _Ordered(Struct, frozen=True):
     """A bundle that has come back, and is not final."""
 
-    position: int | None
-    end: int
+    position: int
     bundle: Bundle
     awaited: Awaited
+
+    @property
+    def end(self) -> int:
+        return self.position + len(self.bundle.bodies)
 
 
 class Receipts:
@@ -50,7 +53,7 @@ class Receipts:
         self._pressure.add(awaited.weight)
         self._under_way.setdefault(_key(author, level), deque()).append(awaited)
         if awaited.wait is Wait.ACCEPTED:
-            _answer(awaited, None, None, False)
+            _answer(awaited, None, None)
 
     def forget(self, port: Port) -> None:
         """The participant is gone."""
@@ -64,14 +67,6 @@ class Receipts:
 
     def on_delivered(self, bundle: Bundle, position: int | None, final: bool) -> None:
         """One of this site's own bundles has come back."""
-        end = 0 if position is None else position + len(bundle.bodies)
-        self._come_back(bundle, position, end, final or position is None)
-
-    def on_repeated(self, bundle: Bundle, below: int, final_below: int) -> None:
-        """All of it had come up before, below this position."""
-        self._come_back(bundle, None, below, below <= final_below)
-
-    def _come_back(self, bundle: Bundle, position: int | None, end: int, final: bool) -> None:
         assert bundle.author is not None
         key = _key(bundle.author, bundle.level)
         waiting = self._under_way.get(key)
@@ -81,28 +76,30 @@ class Receipts:
         if not waiting:
             del self._under_way[key]
         self._pressure.release(awaited.weight)
-        if awaited.wait is Wait.ORDERED:
-            _answer(awaited, bundle, position, bundle.level >= Level.AGREED)
-        if final:
-            _answer(awaited, bundle, position, bundle.level >= Level.AGREED)
-        else:
-            self._tentative.append(_Ordered(position, end, bundle, awaited))
+        if position is None or final or awaited.wait is Wait.ORDERED:
+            _answer(awaited, bundle, position)
+        if position is not None and not final:
+            self._tentative.append(_Ordered(position, bundle, awaited))
 
     def on_final(self, below: int) -> None:
         """Positions below this one are final."""
         tentative = self._tentative
         while tentative and tentative[0].end <= below:
             ordered = tentative.popleft()
-            _answer(ordered.awaited, ordered.bundle, ordered.position, True)
+            _answer(ordered.awaited, ordered.bundle, ordered.position)
+
+    def on_hole(self) -> None:
+        """The order goes on behind a hole: what of this site has come up in it, nobody tells."""
+        for key in [key for key in self._under_way if key[2]]:
+            for awaited in self._under_way.pop(key):
+                self._pressure.release(awaited.weight)
+                _give_up(awaited)
 
     def on_retracted(self, start: int) -> None:
         """What was ordered from this position on will be ordered anew: it is under way again."""
         tentative = self._tentative
         while tentative and tentative[-1].end > start:
             ordered = tentative.pop()
-            if ordered.position is None:
-                _give_up(ordered.awaited)
-                continue
             assert ordered.bundle.author is not None
             key = _key(ordered.bundle.author, ordered.bundle.level)
             self._pressure.add(ordered.awaited.weight)
@@ -114,18 +111,17 @@ def _key(author: Author, level: Level) -> Key:
 
 
 def _give_up(awaited: Awaited) -> None:
-    """What had come up before may be lost with the site that multicast it."""
     port, awaited.port = awaited.port, None
     if port is not None:
-        reason = "what had come up before has been taken back"
+        reason = "this site has been away too long to know what has come up"
         port.tell(NotDone(awaited.request, reason, sent=True))
 
 
-def _answer(awaited: Awaited, bundle: Bundle | None, position: int | None, ordered: bool) -> None:
+def _answer(awaited: Awaited, bundle: Bundle | None, position: int | None) -> None:
     """Tell who waits, once."""
     port, awaited.port = awaited.port, None
     if port is None:
         return
     message = None if bundle is None else bundle.id
-    repeated = bundle is not None and ordered and (position is None or bool(bundle.void))
+    repeated = bundle is not None and bool(bundle.void)
     port.tell(Done(awaited.request, message, None if repeated else position, repeated))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from array import array
 
-from ordercast.core.ids import INCARNATION_BITS, SEQ_BITS, SEQS_MAX, MessageId, SiteId
+from ordercast.core.ids import INCARNATION_BITS, SEQ_BITS, MessageId, SiteId
 from ordercast.core.messages import Level
 from ordercast.core.trace import TraceRecord
 from ordercast.verify.audit.check import Check, Facts
@@ -37,12 +37,9 @@ class FifoCheck(Check):
         super().__init__(facts)
         self._ordered: dict[LifeId, Delivered] = {}
         self._unordered: dict[LifeId, Delivered] = {}
-        self._has_positions = False
-        """Without them, on the ideal stack, nothing is multicast again."""
 
     def on_placed(self, life: Life, record: TraceRecord, position: int, code: Code) -> None:
         if code >= 0:
-            self._has_positions |= record.position is not None
             delivered = self._ordered.get(life.id) or self._ordered.setdefault(life.id, Delivered())
             self._deliver(delivered, life, code, record.view, position)
 
@@ -123,29 +120,13 @@ class FifoCheck(Check):
             whole_below += 1
         for life, sent in self.facts.sent.items():
             waiting = array("q")
-            known_below = self._known_below(life)
             for seq, level in sent.levels.items():
-                if seq >= known_below:
-                    break
                 position = sent.placed[seq] - 1
-                if position < 0 and level >= SENT_ORDERED and not sent.repeated[seq]:
+                if position < 0 and level >= SENT_ORDERED:
                     waiting.append(seq)
                 elif 0 <= position < whole_below and waiting:
                     self._left_out(life, waiting, seq, position)
                     waiting = array("q")
-
-    def _known_below(self, life: LifeId) -> int:
-        """Of which of its messages the trace of a life would say that they had come up before, and get no position.
-
-        No other trace says so. One that is cut off does not tell what became of the newest.
-        """
-        traced = self.facts.lives.get(life)
-        if traced is None or traced.resumed:
-            return 0
-        if not self._has_positions or (traced.is_whole and not traced.crashed):
-            return SEQS_MAX
-        own = self._ordered.get(life)
-        return 0 if own is None else own.newest.get(life, -1) + 1
 
     def _left_out(self, life: LifeId, waiting: array[int], seq: int, position: int) -> None:
         first = MessageId((life << SEQ_BITS) + waiting[0])

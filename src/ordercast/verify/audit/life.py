@@ -82,8 +82,6 @@ class Sent(Struct):
     known: Sparse = field(default_factory=Sparse)
     """How much of the order its site had, when it multicast."""
     depends: dict[int, tuple[int, ...]] = {}
-    repeated: Sparse = field(default_factory=lambda: Sparse("b"))
-    """1: it had come up before, in another bundle, and has no position."""
     deliverer: Sparse = field(default_factory=lambda: Sparse("i"))
     """1 + the first site known to have delivered it."""
     placed: Sparse = field(default_factory=Sparse)

@@ -131,8 +131,6 @@ class Audit:
             case Kind.ORDER if message is not None and position is not None:
                 for handle in self._on_logged:
                     handle(life, record, position, message)
-            case Kind.ORDER if message is not None:
-                self._facts.sent_by(life_of(message)).repeated[seq_in(message)] = 1
             case Kind.FINALIZE if position is not None:
                 self._finalize(life, position)
             case Kind.RETRACT if position is not None:

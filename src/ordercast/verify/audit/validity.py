@@ -34,7 +34,7 @@ class ValidityCheck(Check):
         lost = [
             seq
             for seq, level in sent.levels.items()
-            if (not (sent.placed[seq] or sent.repeated[seq]) if level >= SENT_ORDERED else seq > newest)
+            if (not sent.placed[seq] if level >= SENT_ORDERED else seq > newest)
         ]
         if lost:
             message = MessageId(life.id << SEQ_BITS | lost[0])

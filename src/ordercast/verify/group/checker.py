@@ -17,7 +17,7 @@ from ordercast.core.deliveries import (
     ViewChanged,
 )
 from ordercast.core.entries import Entry
-from ordercast.core.ids import MessageId, SiteId, incarnation_of, origin_of
+from ordercast.core.ids import SiteId, incarnation_of, origin_of
 from ordercast.core.messages import Bundle, Level
 from ordercast.simulator.observer import Observer
 from ordercast.verify.group.answers import AnswerChecks
@@ -51,7 +51,6 @@ class GroupChecker(Observer):
         self.mixed.on_multicast(site, bundle)
         if bundle.level >= Level.CAUSAL:
             self.answers.on_multicast(site, bundle, self.ordered.sites[site].shown)
-        self.sessions.on_multicast(bundle)
 
     def _on_new_final(self, site: SiteId, entry: Entry) -> None:
         if isinstance(entry.content, Bundle):
@@ -107,14 +106,11 @@ class GroupChecker(Observer):
             site = origin_of(message)
             if site not in core or lives.get(site) != incarnation_of(message):
                 continue
-            if level >= Level.AGREED and not self._is_final(message):
+            if level >= Level.AGREED and not self.ordered.is_final(message):
                 return f"validity: {self._report.message(message)} has no final position"
             if level < Level.AGREED and not self.unordered.has_delivered(site, message):
                 return f"self-inclusion: {self._report.message(message)} has not been delivered to its own site"
         return self.sessions.apart(tuple(site for site in core if site in lives), self.ordered.final_below)
-
-    def _is_final(self, message: MessageId) -> bool:
-        return self.ordered.is_final(message) or self.sessions.has_come_up(message)
 
     def on_recover(self, at_us: int, site: SiteId, incarnation: int) -> None:
         self.ordered.on_recover(site)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from ordercast.core.deliveries import GroupViewChanged
 from ordercast.core.entries import Entry
-from ordercast.core.ids import MessageId, SiteId, incarnation_of
+from ordercast.core.ids import SiteId, incarnation_of
 from ordercast.core.messages import UNNUMBERED, Act, Author, Bundle
 from ordercast.core.participants import Member
 from ordercast.core.views import View
@@ -22,7 +22,6 @@ class SessionChecks:
 
     def __init__(self, report: Report) -> None:
         self._report = report
-        self._authors: dict[MessageId, tuple[Author, int]] = {}
         self._up: dict[int, dict[int, None]] = {}
         """By session: the numbers that have come up in the final order."""
         self._roll: Roll = {}
@@ -31,22 +30,6 @@ class SessionChecks:
         self._told: list[dict[str, GroupViewChanged]] = [{} for _ in report.names]
         """What each site has told last of each group."""
 
-    def on_multicast(self, bundle: Bundle) -> None:
-        """A participant multicasts, or multicasts again."""
-        if bundle.author is not None:
-            self._authors[bundle.id] = (bundle.author, len(bundle.bodies))
-
-    def has_come_up(self, message: MessageId) -> bool:
-        """Whether all that was multicast under this id has come up in the final order, under whatever id."""
-        known = self._authors.get(message)
-        if known is None:
-            return False
-        author, count = known
-        up = self._up.get(author.session, {})
-        if author.act is not Act.SPEAKS:
-            return any(number >= author.number for number in up)
-        return all(author.number + index in up for index in range(count))
-
     # --- the one final order ---
 
     def on_final(self, site: SiteId, entry: Entry) -> None:
@@ -54,7 +37,8 @@ class SessionChecks:
         content = entry.content
         if isinstance(content, Bundle) and content.author is not None:
             self._check_void(site, entry, content, content.author)
-            self._enrol(content, content.author, entry.position)
+            if not content.void:
+                self._enrol(content, content.author, entry.position)
         elif isinstance(content, View):
             self._strike(content)
         else:
@@ -62,18 +46,16 @@ class SessionChecks:
         self._rolls[entry.position] = {group: senior_first(members) for group, members in self._roll.items()}
 
     def _check_void(self, site: SiteId, entry: Entry, bundle: Bundle, author: Author) -> None:
-        """Void is what has come up before, and nothing else."""
+        """Void is what has come up before, or joins or leaves after something later; and nothing else."""
         if author.number == UNNUMBERED:
             return
         up = self._up.setdefault(author.session, {})
         numbers = range(author.number, author.number + len(bundle.bodies))
-        before = tuple(index for index, number in enumerate(numbers) if number in up)
-        if bundle.void != before:
-            what = f"finalizes {self._report.entry(entry)} with bodies {bundle.void} void, come up before are {before}"
-            self._report.add("sessions", site, what)
         late = author.act is not Act.SPEAKS and any(number > author.number for number in up)
-        if len(before) == len(bundle.bodies) or late:
-            self._report.add("sessions", site, f"finalizes {self._report.entry(entry)}, of which nothing is new")
+        void = tuple(index for index, number in enumerate(numbers) if number in up or late)
+        if bundle.void != void:
+            what = f"finalizes {self._report.entry(entry)} with bodies {bundle.void} void, expected are {void}"
+            self._report.add("sessions", site, what)
         up.update(dict.fromkeys(numbers))
 
     def _enrol(self, bundle: Bundle, author: Author, position: int) -> None:
