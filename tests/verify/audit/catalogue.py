@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.verify.audit import plants_of_finality, plants_of_losses, plants_of_order, plants_of_views
+from tests.verify.audit import plants_of_finality, plants_of_levels, plants_of_losses, plants_of_order, plants_of_views
 from tests.verify.audit.planting import Plant
 
 PLANTS: tuple[Plant, ...] = (
@@ -19,6 +19,8 @@ PLANTS: tuple[Plant, ...] = (
     plants_of_losses.never_delivered,
     plants_of_order.before_its_cause,
     plants_of_order.answered_in_advance,
+    plants_of_levels.ordered_before_its_cause,
+    plants_of_levels.ordered_before_what_it_follows,
     plants_of_finality.retracted_below_final,
     plants_of_finality.final_goes_back,
     plants_of_finality.other_in_the_next_life,

@@ -100,7 +100,12 @@ def two_views_of_one_number(records: Records, rng: random.Random) -> Planted | N
 def view_without_quorum(records: Records, rng: random.Random) -> Planted | None:
     """The sites of a minority go on with a view of their own, with the next number."""
     views = {each.view: each.members for each in records if each.kind is Kind.VIEW and each.position is None}
-    numbers = [number for number in views if number and number + 1 in views and len(views[number] or ()) > 2]
+    leaves = [each for each in records if each.kind is Kind.LEAVE]
+    numbers = [
+        number
+        for number, members in views.items()
+        if number and number + 1 in views and members and 2 * (1 + _count(leaves, number)) < len(members)
+    ]
     if not numbers:
         return None
     number = rng.choice(numbers) + 1
@@ -109,3 +114,8 @@ def view_without_quorum(records: Records, rng: random.Random) -> Planted | None:
         replace(each, members=alone) if each.kind is Kind.VIEW and each.view == number else each for each in records
     ]
     return Planted(changed, PRIMARY_CHAIN, alone)
+
+
+def _count(leaves: Records, view: int) -> int:
+    """How many leave a view, and so speak for the next one with those who go on."""
+    return len({each.site for each in leaves if each.view == view})

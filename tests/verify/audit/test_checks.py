@@ -126,6 +126,13 @@ def test_deliveries_go_on_where_a_snapshot_ends() -> None:
     assert broken(begun(), multicast(M), record(A, Kind.RECOVER, position=50), deliver(A, M, 51, None)) == ["gaps"]
 
 
+def test_what_is_not_taken_back_before_a_snapshot_counts() -> None:
+    snapshot, back = record(B, Kind.RECOVER, position=50), record(B, Kind.RETRACT, position=1)
+    told = [multicast(M), multicast(N), deliver(A, M, 1), finalize(A, 2), deliver(B, N, 1)]
+    assert broken(begun(), told, snapshot) == ["total order"]
+    assert broken(begun(), told, back, snapshot) == []
+
+
 # --- what nobody can know ---
 
 
@@ -243,6 +250,42 @@ def test_what_precedes_comes_first() -> None:
 def test_what_precedes_an_ordered_message_comes_first() -> None:
     sent = [multicast(M, "causal"), hand(B, M), multicast(N, depends=(M,))]
     assert broken(begun(), sent, deliver(C, N, 1), hand(C, M)) == ["causal order"]
+
+
+def test_in_one_view_what_precedes_comes_first_even_if_the_view_goes_on_without() -> None:
+    """B and C are left behind; what they deliver in the view follows there, and is no past of a later view."""
+    sent = [multicast(M, "causal", view=1), hand(B, M), multicast(N, "causal", view=1, depends=(M,))]
+    gone = enter(2, A, how=CONTINUES, members=(A,))
+    assert "causal order" in broken(enter(1), sent, gone, hand(C, N), hand(C, M))
+    later = [*enter(2, A, C, how=CONTINUES, members=(A, B, C)), hand(C, N, view=2)]
+    assert broken(enter(1), sent, later) == []
+
+
+# --- mixed levels ---
+
+
+def mixed(first: int, second: int, **later: Any) -> list[TraceRecord]:
+    """A multicasts an agreed message and a causal one; B has the latter, multicasts another agreed one."""
+    sent = [multicast(M, view=1), multicast(M + 1, "causal", view=1), hand(B, M + 1), hand(C, M + 1)]
+    answer = multicast(N, **{"view": 1, "depends": (M + 1,), **later})
+    return [*begun(), *sent, answer, *sorted((deliver(C, M, first), deliver(C, N, second)), key=position_of)]
+
+
+def position_of(each: TraceRecord) -> int:
+    return each.position or 0
+
+
+def test_what_follows_by_way_of_a_causal_message_is_ordered_after_it() -> None:
+    assert broken(mixed(1, 2), finalize(C, 3)) == []
+    verdict = judged(mixed(2, 1), finalize(C, 3))
+    assert [(each.property, each.sites, each.positions, each.messages) for each in verdict.violations] == [
+        ("mixed levels", (B, A), (1, 2), (N, M))
+    ]
+    assert broken(mixed(2, 1, depends=None), finalize(C, 3)) == []
+
+
+def test_what_was_multicast_in_another_view_need_not_follow() -> None:
+    assert broken(mixed(2, 1, view=2), finalize(C, 3)) == []
 
 
 def test_who_comes_later_need_not_have_what_was_before() -> None:

@@ -2,7 +2,8 @@
 
 Of a message with a position: what its site had of the order when it was multicast lies below that position. Of any
 message above the level fifo: the fifo and causal ones that its site had delivered come first at every site, as far as
-views go: what came before a site's own first view, or what only a minority has seen, is not promised to it.
+views go: what came before a site's own first view is not promised to it, nor in later views what only a minority of an
+earlier one has seen.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ class CausalCheck(Check):
     def __init__(self, facts: Facts) -> None:
         super().__init__(facts)
         self._sequences: dict[LifeId, array[int]] = {}
-        """What a life has delivered, in order: messages, and -1 - view where it came to a view from outside."""
+        """What a life has delivered, in order: messages, and where it came to a view, `_mark` of that."""
 
     def on_multicast(self, life: Life, record: TraceRecord, message: int) -> None:
         sent, seq = self.facts.sent_by(life_of(message)), seq_in(message)
@@ -54,8 +55,7 @@ class CausalCheck(Check):
         return self._sequences.get(life.id) or self._sequences.setdefault(life.id, array("q"))
 
     def on_entered(self, life: Life, view: View, needed: int, continues: bool) -> None:
-        if not continues:
-            self._sequence(life).append(-1 - view.id)
+        self._sequence(life).append(_mark(view.id, continues))
 
     def on_placed(self, life: Life, record: TraceRecord, position: int, code: Code) -> None:
         if code >= 0:
@@ -90,25 +90,37 @@ class CausalCheck(Check):
 
     def _check_sequence(self, life: Life, sequence: array[int]) -> None:
         newest: dict[LifeId, int] = {}
-        since = 0
+        since = view = 0
         for message in sequence:
             if message < 0:
-                since = -1 - message
+                view, continues = _marked(message)
+                since = since if continues else view
                 continue
             origin, seq = life_of(message), seq_in(message)
             sent = self.facts.sent_by(origin)
             if since and seq in sent.depends:
                 for before in sent.depends[seq]:
                     if newest.get(life_of(before), -1) < seq_in(before):
-                        self._check_missing(life, since, message, before)
+                        self._check_missing(life, since, view, message, before)
             if sent.first_view[seq]:
                 newest[origin] = seq
 
-    def _check_missing(self, life: Life, since: int, message: int, before: int) -> None:
+    def _check_missing(self, life: Life, since: int, view: int, message: int, before: int) -> None:
+        """`since` is the first view that the life has gone through without a break, `view` the one it is in."""
         sent, seq = self.facts.sent_by(life_of(before)), seq_in(before)
         first_view = sent.first_view[seq] - 1
-        only_minority = first_view in self.facts.closed and sent.cut[seq] != first_view + 1
-        if first_view >= since and not only_minority:
+        is_lost = first_view in self.facts.closed and sent.cut[seq] != first_view + 1
+        if first_view >= since and (first_view == view or not is_lost):
             what = f"{life.name} delivers {message_name(message)} before {message_name(before)}, which it follows"
             messages = (MessageId(message), MessageId(before))
             self.facts.violated(CAUSAL_ORDER, what, (life.site,), first_view, (), messages)
+
+
+def _mark(view: int, continues: bool) -> int:
+    """A negative number, among messages."""
+    return -1 - 2 * view - continues
+
+
+def _marked(mark: int) -> tuple[int, bool]:
+    view, continues = divmod(-1 - mark, 2)
+    return view, bool(continues)

@@ -81,6 +81,8 @@ class Sent(Struct):
     newest: int = -1
     known: Sparse = field(default_factory=Sparse)
     """How much of the order its site had, when it multicast."""
+    view: Sparse = field(default_factory=Sparse)
+    """1 + the view that was installed when it was multicast."""
     depends: dict[int, tuple[int, ...]] = {}
     deliverer: Sparse = field(default_factory=lambda: Sparse("i"))
     """1 + the first site known to have delivered it."""

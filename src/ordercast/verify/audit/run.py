@@ -19,6 +19,7 @@ from ordercast.verify.audit.fifo import FifoCheck
 from ordercast.verify.audit.finality import FinalityCheck
 from ordercast.verify.audit.gaps import GapCheck
 from ordercast.verify.audit.life import Life, code_of, life_of, seq_in
+from ordercast.verify.audit.mixed import MixedCheck
 from ordercast.verify.audit.safe import SafeCheck
 from ordercast.verify.audit.same_view import SameViewCheck
 from ordercast.verify.audit.total_order import TotalOrderCheck
@@ -34,6 +35,7 @@ CHECKS: tuple[type[Check], ...] = (
     CreationCheck,
     AnswerCheck,
     CausalCheck,
+    MixedCheck,
     VirtualSynchronyCheck,
     SameViewCheck,
     SafeCheck,
@@ -170,6 +172,10 @@ class Audit:
     def _finalize(self, life: Life, below: int) -> None:
         for handle in self._on_finalize:
             handle(life, below)
+        self._settle(life, below)
+
+    def _settle(self, life: Life, below: int) -> None:
+        """What has come up below a position, and has not been taken back, counts for ever."""
         life.final, life.final_is_known = below, True
         pending = life.pending
         while pending and pending[0][0] < below:
@@ -177,14 +183,17 @@ class Audit:
             for handle in self._on_settled:
                 handle(life, position, code, view)
 
-    def _retract(self, life: Life, from_position: int) -> None:
-        for handle in self._on_retract:
-            handle(life, from_position)
+    def _take_back(self, life: Life, from_position: int) -> None:
         pending = life.pending
         while pending and pending[-1][0] >= from_position:
             position, code, _ = pending.pop()
             for handle in self._on_taken_back:
                 handle(life, position, code)
+
+    def _retract(self, life: Life, from_position: int) -> None:
+        for handle in self._on_retract:
+            handle(life, from_position)
+        self._take_back(life, from_position)
         life.expected = min(life.expected, from_position)
         life.order_view = None
 
@@ -206,10 +215,10 @@ class Audit:
     def _recover(self, life: Life, position: int) -> None:
         for handle in self._on_recover:
             handle(life, position)
-        life.expected = life.final = position
-        life.anywhere, life.final_is_known = False, True
+        self._settle(life, position)
+        self._take_back(life, position)
+        life.expected, life.anywhere = position, False
         life.order_view = None
-        life.pending.clear()
 
     def finish(self) -> Verdict:
         """The verdict. Call it once, when all records have been taken."""
