@@ -157,13 +157,6 @@ def test_members_by_way_of_an_earlier_life_are_gone() -> None:
     assert site.told()[1:] == ["orders@2 -p2", "orders@3 p3 +p3"]
 
 
-def test_who_joins_or_leaves_after_having_said_something_later_does_neither() -> None:
-    site = Site()
-    site.order(VIEW, joins(A, 0, 1, 5))
-    site.order(*(authored(B, act, 1, 4, act=act, void=(0,)) for act in (Act.LEAVES, Act.JOINS)))
-    assert site.told() == ["orders@1 p1 +p1"]
-
-
 def test_a_site_speaks_only_for_those_who_are_members_by_way_of_itself() -> None:
     """What it says of a participant that has gone on to another site comes too late."""
     site = Site()
