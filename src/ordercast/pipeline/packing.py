@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import zipfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -51,12 +52,15 @@ def pack(path: Path) -> None:
         raise NotFit(f"{path}: cannot be written ({error.strerror or error})") from error
 
 
-def ship(session: SparkSession) -> None:
-    """Have the workers of a session import this very package, whether they have it installed or not."""
+@contextmanager
+def shipped(session: SparkSession) -> Iterator[None]:
+    """Within the block a session's workers import this very package, whether they have it installed or not: they
+    fetch it from here as they start."""
     with TemporaryDirectory(prefix="ordercast-") as directory:
         path = Path(directory) / f"{PACKAGE}.zip"
         pack(path)
         session.addArtifacts(str(path), pyfile=True)
+        yield
 
 
 def _sources(folder: Traversable, name: str, endings: tuple[str, ...] = ("py",)) -> Iterator[tuple[str, bytes]]:

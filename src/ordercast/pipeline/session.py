@@ -8,13 +8,13 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING
 
 from ordercast.core.errors import NotFit
-from ordercast.pipeline.packing import ship
+from ordercast.pipeline.packing import shipped
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -63,9 +63,11 @@ def spark_session(
     if found is not None:
         yield found
         return
-    session = _make(master or LOCAL, settings or {})
+    master = master or LOCAL
+    session = _make(master, settings or {})
     try:
-        yield session
+        with nullcontext() if master.startswith("local") else shipped(session):
+            yield session
     finally:
         session.stop()
 
@@ -82,9 +84,7 @@ def _make(master: str, settings: Mapping[str, str]) -> SparkSession:
     from pyspark.sql import SparkSession
 
     if master.startswith(CONNECT):
-        session = SparkSession.builder.remote(master).getOrCreate()
-        ship(session)
-        return session
+        return SparkSession.builder.remote(master).getOrCreate()
     need_java()
     if WORKERS_PYTHON in settings:
         os.environ["PYSPARK_PYTHON"] = settings[WORKERS_PYTHON]
@@ -99,8 +99,6 @@ def _make(master: str, settings: Mapping[str, str]) -> SparkSession:
     with _without_the_notice():
         session = builder.getOrCreate()
     session.sparkContext.setLogLevel("ERROR")
-    if not master.startswith("local"):
-        ship(session)
     return session
 
 

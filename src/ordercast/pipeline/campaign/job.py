@@ -167,7 +167,7 @@ class _Job:
         """Now that it has ended: why results are missing, or of other code than this."""
         self._thread.join()
         if self._error is not None:
-            raise self._error
+            raise _explained(self._error)
         for done in self._done:
             if done.problem is not None:
                 raise NotFit(f"{done.problem}; what is finished is in {directory}")
@@ -178,6 +178,15 @@ class _Job:
                 f"{directory}: {len(missing)} results are not here, though workers have written them: "
                 "--out must be one directory for all machines"
             )
+
+
+def _explained(error: BaseException) -> BaseException:
+    """What Spark itself could not do, in a line; what went wrong inside a run is our own bug, and stays whole."""
+    text = str(error)
+    if not type(error).__module__.startswith(("pyspark.", "py4j.")) or "PythonException" in text:
+        return error
+    line = next((line for line in text.splitlines() if "Exception" in line), text)
+    return NotFit(f"Spark has given up: {line.strip(' :')}")
 
 
 def _tag(session: SparkSession, tag: str) -> None:
