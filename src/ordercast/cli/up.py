@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import signal
 import sys
 from pathlib import Path
@@ -16,6 +17,9 @@ from ordercast.site.journal import Journal
 
 DRAIN_S = 10.0
 """What participants have multicast may take so long to be delivered once the site is to end."""
+
+SWITCH_S = 0.0005
+"""So long a thread may go on once another wants the interpreter; ten times that is the rule."""
 
 
 @click.command(short_help="Run a site of a cluster on this machine.")
@@ -67,6 +71,7 @@ async def _run(cluster_file: Path, cluster: Cluster, name: str) -> None:
         signal.SIGHUP, lambda: reloads.append(loop.create_task(_reload(site, cluster_file, journal)))
     )
     await site.start()
+    _be_prompt()
     try:
         await end.wait()
         journal.write("ending")
@@ -75,6 +80,13 @@ async def _run(cluster_file: Path, cluster: Cluster, name: str) -> None:
     finally:
         await site.stop()
     sys.stderr.flush()
+
+
+def _be_prompt() -> None:
+    """Let neither the log's threads nor collections of garbage hold the loop up for milliseconds."""
+    sys.setswitchinterval(SWITCH_S)
+    gc.collect()
+    gc.freeze()  # the program itself: that is most of what they would look through
 
 
 async def _reload(site: Site, cluster_file: Path, journal: Journal) -> None:

@@ -51,6 +51,8 @@ class Keeper:
     def run(self) -> None:
         """Until `stop`."""
         try:
+            import pyarrow.parquet  # noqa: F401  # it keeps the interpreter busy: rather now than under load
+
             while not self._closing:
                 self._wake.wait(LOOK_S)
                 self._wake.clear()
