@@ -8,6 +8,7 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
+from bench.live.bounds import Bound
 from bench.live.measuring import Measurement
 from bench.peers.loads import Load, Order
 
@@ -16,12 +17,14 @@ TABLE_WIDTH = 160
 BASELINE = "crypto off"
 """Ratios are to the peer of this name's end."""
 
+OWN = "own systems keep an ordered log in SQLite at every site; deliveries are tentative, as Corosync's agreed ones are"
+
 DISTURBED = "† "
 """Before what was measured while the view changed."""
 
 
-def print_tables(measurements: Sequence[Measurement]) -> None:
-    """Throughput and latency for each number of sites."""
+def print_tables(measurements: Sequence[Measurement], limits: Sequence[Bound] = ()) -> None:
+    """Throughput and latency for each number of sites, and how near they come to what the machine can do."""
     console = Console(highlight=False, width=TABLE_WIDTH)
     for members in dict.fromkeys(each.load.members for each in measurements):
         of_members = [each for each in measurements if each.load.members == members]
@@ -31,9 +34,23 @@ def print_tables(measurements: Sequence[Measurement]) -> None:
                 console.print(_table(rows, members, paced=paced))
     if any(each.outcome is not None and each.outcome.view_changes for each in measurements):
         console.print(f"{DISTURBED}the view changed meanwhile, as when a process is not let run for too long")
+    for limit in limits:
+        console.print(f"{limit}; {_shares(measurements, limit)}", soft_wrap=True)
     loads = [each.load_average for each in measurements]
     console.print(f"load average of the machine during this: {min(loads):.1f} to {max(loads):.1f}")
+    console.print(OWN)
     console.print("targets beside Corosync: messages per second ≥ 1 × at 64 B and 1 KiB, ≥ 4 × at 16 KiB; p50 ≤ 3 ×")
+
+
+def _shares(measurements: Sequence[Measurement], limit: Bound) -> str:
+    """What part of the bound our own systems reach."""
+    load = (limit.members, limit.size_bytes, 0.0)
+    return "; ".join(
+        f"{each.system}: {each.outcome.slowest_per_s / limit.per_s:.0%} of the lower"
+        for each in measurements
+        if each.is_own and each.outcome is not None
+        if (each.load.members, each.load.size_bytes, each.load.rate) == load
+    )
 
 
 def _table(rows: Sequence[Measurement], members: int, *, paced: bool) -> Table:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from bench.__main__ import main
+from bench.live.bounds import Bound
 from bench.live.measuring import Measurement
 from bench.live.scenarios import EXAMPLES, prepared, rates_of
 from bench.live.systems import System, own_systems, peer_systems
@@ -65,7 +66,10 @@ def test_the_command_prints_what_it_has_measured() -> None:
     options = ["--sites", "3", "--sizes", "64", "--rates", "20", "--orderings", "token-site", "--tls", "off"]
     done = CliRunner().invoke(main, ["live", *options, "--peers", "", "--seconds", str(SECONDS), "--json"])
     assert done.exit_code == 0, done.output
-    flat, paced = json.loads(done.stdout)
+    found = json.loads(done.stdout)
+    flat, paced = found["runs"]
+    (bound,) = found["bounds"]
+    assert min(bound["sqlite_per_s"], bound["sockets_per_s"]) > 0
     assert (flat["system"], flat["rate"], flat["order"]) == ("token-site, fsync interval, TLS off", 0, "same")
     assert (paced["rate"], paced["order"]) == (20, "same")
 
@@ -176,11 +180,13 @@ def test_a_table_has_ratios_and_tells_what_went_wrong(capsys: pytest.CaptureFixt
             measured("Corosync, crypto off", paced, Outcome((600.0,), Order.SAME, quick)),
             measured("own", paced, Outcome((600.0,), Order.SAME, slow)),
             measured("other", paced, Outcome((600.0,), Order.DIFFERENT, slow)),
-        ]
+        ],
+        [Bound(3, 1024, 150.0, 1000.0), Bound(5, 1024, 90.0, 80.0)],
     )
     printed = capsys.readouterr().out
     assert f"{DISTURBED}75 (1.50×)" in printed
     assert "2.00 (2.00×) / 6.00 (2.00×), p99 4.0 / 8.0" in printed
+    assert "150/s into SQLite at every site, or get 1,000/s through sockets; own: 50% of the lower" in printed
     assert "failed" in printed
     assert "order different" in printed
 
