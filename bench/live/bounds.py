@@ -18,7 +18,7 @@ from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 from bench.live.cluster import BUNDLE_BYTES
-from ordercast.site.storage.database import CHECKPOINT_BYTES, connect, transaction
+from ordercast.records.log_database import CHECKPOINT_BYTES, connect, transaction
 
 SECONDS = 1.5
 
