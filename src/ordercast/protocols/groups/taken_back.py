@@ -159,8 +159,8 @@ def _holds_back(group: Group, void: Void) -> bool:
 
 
 def _has_come_up(group: Group, void: Void) -> bool:
-    """Itself, or another bundle with the same messages."""
-    return group.log.admit(void.bundle) is None
+    """Under its own id: it does so even if another bundle with the same messages has, and it is void."""
+    return not group.log.sessions.is_new(void.bundle, ordered=True)
 
 
 def _may_come_up(group: Group, void: Void) -> bool:

@@ -183,17 +183,14 @@ class Audit:
             for handle in self._on_settled:
                 handle(life, position, code, view)
 
-    def _take_back(self, life: Life, from_position: int) -> None:
+    def _retract(self, life: Life, from_position: int) -> None:
+        for handle in self._on_retract:
+            handle(life, from_position)
         pending = life.pending
         while pending and pending[-1][0] >= from_position:
             position, code, _ = pending.pop()
             for handle in self._on_taken_back:
                 handle(life, position, code)
-
-    def _retract(self, life: Life, from_position: int) -> None:
-        for handle in self._on_retract:
-            handle(life, from_position)
-        self._take_back(life, from_position)
         life.expected = min(life.expected, from_position)
         life.order_view = None
 
@@ -216,9 +213,9 @@ class Audit:
         for handle in self._on_recover:
             handle(life, position)
         self._settle(life, position)
-        self._take_back(life, position)
         life.expected, life.anywhere = position, False
         life.order_view = None
+        life.pending.clear()
 
     def finish(self) -> Verdict:
         """The verdict. Call it once, when all records have been taken."""
