@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import os
 import signal
 import sys
 from pathlib import Path
@@ -18,6 +19,9 @@ from ordercast.site.journal import Journal
 DRAIN_S = 10.0
 """What participants have multicast may take so long to be delivered once the site is to end."""
 
+REAL_TIME_PRIORITY = 1
+"""Above all that has none, and below whatever else has."""
+
 SWITCH_S = 0.0005
 """So long a thread may go on once another wants the interpreter; ten times that is the rule."""
 
@@ -25,8 +29,9 @@ SWITCH_S = 0.0005
 @click.command(short_help="Run a site of a cluster on this machine.")
 @click.argument("cluster_file", type=click.Path(dir_okay=False, path_type=Path), metavar="CLUSTER.toml")
 @click.option("--site", "name", required=True, help="Which of the file's sites this machine is.")
+@click.option("--real-time", is_flag=True, help="Let the site go before what else the machine does; root may.")
 @click.option("--loop", type=click.Choice(["uvloop", "asyncio"]), help="The event loop; uvloop where it is installed.")
-def command(cluster_file: Path, name: str, loop: str | None) -> None:
+def command(cluster_file: Path, name: str, real_time: bool, loop: str | None) -> None:
     """Run a site of a cluster on this machine.
 
     It says what happens as JSON, a line each, on the error output. SIGTERM and Ctrl-C end it in good order: it delivers
@@ -41,6 +46,8 @@ def command(cluster_file: Path, name: str, loop: str | None) -> None:
     """
     cluster = read_cluster(cluster_file)
     cluster.site_id(name)
+    if real_time:
+        go_first()
     with asyncio.Runner(loop_factory=_loop_factory(loop)) as runner:
         runner.run(_run(cluster_file, cluster, name))
 
@@ -80,6 +87,17 @@ async def _run(cluster_file: Path, cluster: Cluster, name: str) -> None:
     finally:
         await site.stop()
     sys.stderr.flush()
+
+
+def go_first() -> None:
+    """Give this thread, on which the site's loop runs, real-time priority.
+
+    The threads that it starts have none: what those of the log do can wait, and participants must have their turn.
+    """
+    try:
+        os.sched_setscheduler(0, os.SCHED_RR | os.SCHED_RESET_ON_FORK, os.sched_param(REAL_TIME_PRIORITY))
+    except PermissionError as error:
+        raise NotFit("--real-time: this process may not; give it CAP_SYS_NICE, or leave the option out") from error
 
 
 def _be_prompt() -> None:
