@@ -8,7 +8,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -50,10 +50,11 @@ class Daemons:
         *,
         hosts: dict[str, Host] | None = None,
         tls: bool = True,
+        options: Sequence[str] = (),
     ) -> None:
         """The sites with their facilities; what else is in the cluster file; and where sites serve their figures.
 
-        Without `hosts` they listen on the loopback.
+        Without `hosts` they listen on the loopback. `options` are those of `ordercast up`.
         """
         self.directory = directory
         self.sites = dict(sites)
@@ -62,6 +63,7 @@ class Daemons:
         self.ports = dict(zip(names, free_ports(len(names)), strict=True))
         self._hosts = hosts or {}
         self._tls = tls
+        self._options = options
         self.processes: dict[str, subprocess.Popen[bytes]] = {}
         self._tables = tables
         self._metrics = metrics or {}
@@ -106,7 +108,7 @@ class Daemons:
         for name in names or self.names:
             with (self.directory / f"{name}.log").open("ab") as log:
                 inside = self._hosts[name].inside if self._hosts else ()
-                argv = [*inside, *ORDERCAST, "up", str(self.file), "--site", name]
+                argv = [*inside, *ORDERCAST, "up", str(self.file), "--site", name, *self._options]
                 self.processes[name] = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
 
     def send_signal(self, name: str, number: signal.Signals) -> None:

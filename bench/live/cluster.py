@@ -34,10 +34,13 @@ class Choice(NamedTuple):
     ordering: str = "adaptive"
     fsync: str = "interval"
     tls: bool = False
+    real_time: bool = False
+    """Whether the daemons have real-time priority: Corosync gives itself the highest there is."""
     options: tuple[tuple[str, Any], ...] = ()
 
     def __str__(self) -> str:
-        return f"{self.ordering}, fsync {self.fsync}, TLS {'on' if self.tls else 'off'}"
+        priority = ", real time" if self.real_time else ""
+        return f"{self.ordering}, fsync {self.fsync}, TLS {'on' if self.tls else 'off'}{priority}"
 
     @property
     def tables(self) -> str:
@@ -87,7 +90,8 @@ def cluster(choice: Choice, hosts: Sequence[Host]) -> Iterator[LiveCluster]:
         names = [f"s{index}" for index in range(len(hosts))]
         sites = dict.fromkeys(names, "here")
         placed = dict(zip(names, hosts, strict=True))
-        daemons = Daemons(directory, sites, choice.tables, hosts=placed, tls=choice.tls)
+        options = ("--real-time",) if choice.real_time else ()
+        daemons = Daemons(directory, sites, choice.tables, hosts=placed, tls=choice.tls, options=options)
         stack.callback(daemons.close)
         daemons.up()
         _await_begin(daemons)

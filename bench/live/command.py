@@ -33,6 +33,7 @@ ORDERINGS = "adaptive,token-site"
 @click.option("--orderings", default=ORDERINGS, help="Our own protocols.", show_default=True)
 @click.option("--fsync", default="interval", help="Policies of our own ordered log.", show_default=True)
 @click.option("--tls", default="off,on", help="Our own links, without and with TLS.", show_default=True)
+@click.option("--real-time", is_flag=True, help="Our own daemons at real-time priority, as Corosync's always are.")
 @click.option("--peers", default=",".join(PEERS), help="Other systems; empty for none.", show_default=True)
 @click.option("--seconds", default=2.0, help="How long each run counts.", show_default=True)
 @click.option("--quick", is_flag=True, help="Three sites, one of our protocols: some four minutes.")
@@ -45,6 +46,7 @@ def command(
     orderings: str,
     fsync: str,
     tls: str,
+    real_time: bool,
     peers: str,
     seconds: float,
     quick: bool,
@@ -58,7 +60,7 @@ def command(
     if quick:
         effort, chosen = effort._replace(sites=(3,)), chosen[:1]
     policies = names(fsync, ("always", "interval", "never"), "--fsync")
-    own = own_systems(chosen, policies, [each == "on" for each in names(tls, ("off", "on"), "--tls")])
+    own = own_systems(chosen, policies, [each == "on" for each in names(tls, ("off", "on"), "--tls")], real_time)
     systems: list[System] = [*peer_systems(names(peers, PEERS, "--peers"), _say), *own]
     begin_s = time.monotonic()
     limits = [bounds.measured(members, max(effort.sizes)) for members in effort.sites if effort.sizes]

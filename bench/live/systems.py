@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from itertools import product
 from typing import NamedTuple
 
 from tools.daemons import Host, free_ports
@@ -29,9 +30,11 @@ class System(NamedTuple):
 # --- our own ---
 
 
-def own_systems(orderings: Sequence[str], policies: Sequence[str], tls: Sequence[bool]) -> list[System]:
+def own_systems(
+    orderings: Sequence[str], policies: Sequence[str], tls: Sequence[bool], real_time: bool = False
+) -> list[System]:
     """Each ordering with each policy, without and with TLS."""
-    choices = [Choice(ordering, fsync, each) for ordering in orderings for fsync in policies for each in tls]
+    choices = [Choice(*each, real_time) for each in product(orderings, policies, tls)]
     return [System(str(choice), True, _beginner(choice)) for choice in choices]
 
 

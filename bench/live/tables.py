@@ -19,6 +19,8 @@ BASELINE = "crypto off"
 
 OWN = "own systems keep an ordered log in SQLite at every site; deliveries are tentative, as Corosync's agreed ones are"
 
+PRIORITY = "Corosync's daemons run at the highest real-time priority (its own choice); own ones only where it says so"
+
 DISTURBED = "† "
 """Before what was measured while the view changed."""
 
@@ -39,6 +41,7 @@ def print_tables(measurements: Sequence[Measurement], limits: Sequence[Bound] = 
     loads = [each.load_average for each in measurements]
     console.print(f"load average of the machine during this: {min(loads):.1f} to {max(loads):.1f}")
     console.print(OWN)
+    console.print(PRIORITY)
     console.print("targets beside Corosync: messages per second ≥ 1 × at 64 B and 1 KiB, ≥ 4 × at 16 KiB; p50 ≤ 3 ×")
 
 

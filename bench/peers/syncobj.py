@@ -15,6 +15,7 @@ from ordercast.core.errors import NotFit
 
 PORT = 7500
 WINDOW = 3000
+WINDOW_BYTES = 4 << 20
 """Own messages under way, flat out; more do not make it faster."""
 
 TUNED_PERIOD_MS = 5.0
@@ -50,7 +51,8 @@ class Cluster:
 
             def command(member: int, arguments: Sequence[str]) -> list[str]:
                 inside = ["ip", "netns", "exec", claimed.namespace(names[member])]
-                own = (str(self._period_ms), str(WINDOW), addresses)
+                window = min(WINDOW, WINDOW_BYTES // load.size_bytes)
+                own = (str(self._period_ms), str(window), addresses)
                 return [*inside, sys.executable, "-m", "bench.peers.syncobj_load", *own, *arguments]
 
             return run(load, command)
