@@ -211,7 +211,8 @@ STUDY = Study(
     pictures=(
         Picture(
             "sequencer-crash",
-            "Longest time without a delivery at any survivor of a crash at 100 messages per second and site.",
+            "Longest time without a delivery at any survivor of a crash at 100 messages per second and site. The round "
+            "trips are drawn from zero.",
             draw,
             size_inches=(11.0, 6.0),
         ),
