@@ -7,6 +7,9 @@ alone* copies the same columns of the same segments in one thread. The best roun
 *Delays*: a process appends bundles at a steady pace with a site's own storage, each of them final at once; an export
 follows. The delay of a position is from the moment when the site logged it (`wall_us`) to the appearance of the
 manifest of its batch; what came in the first seconds is left out.
+
+*Reports*: three sites agree, then one orders something else than the others. The time is from the moment when that is
+durable to the report of `ordercast watch`.
 """
 
 from __future__ import annotations
@@ -23,6 +26,7 @@ import click
 
 from bench.log import Load
 from bench.streaming.killed import writing
+from bench.streaming.planted import report_s
 from ordercast.records.log_reader import Reader
 from ordercast.site.storage.options import LogOptions
 from ordercast.site.storage.ordered_log import OrderedLog
@@ -48,10 +52,13 @@ class Effort(NamedTuple):
     follow_s: float
     settle_s: float
     """Of that, what is left out at the beginning."""
+    reports: int
+    agreed_before: int
+    """Bundles in the logs before a violation is planted."""
 
 
-NORMAL = Effort(1_000_000, 3, (10, 1000), 30.0, 10.0)
-SMOKE = Effort(2_000, 1, (50,), 3.0, 0.0)
+NORMAL = Effort(1_000_000, 3, (10, 1000), 30.0, 10.0, 5, 100)
+SMOKE = Effort(2_000, 1, (50,), 3.0, 0.0, 1, 3)
 
 
 class Rate(NamedTuple):
@@ -175,7 +182,7 @@ def _delays(out: Path, from_us: float, over_s: float) -> Delay:
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of tables.")
 @click.option("--smoke", is_flag=True, help="The least that runs everything once; the figures mean nothing.")
 def command(place: Path, as_json: bool, smoke: bool) -> None:
-    """Rows per second from an ordered log to a sink, and the delay from the delivery to the sink."""
+    """Rows per second from an ordered log to a sink, the delay of each, and how soon a watch reports."""
     from ordercast.pipeline import register
     from ordercast.pipeline.session import spark_session
 
@@ -184,12 +191,16 @@ def command(place: Path, as_json: bool, smoke: bool) -> None:
         register(spark)
         speeds = rates(spark, effort, Path(made))
         delays = [delay(spark, each, effort, Path(made)) for each in effort.rates]
+        places = [Path(made) / f"planted{number}" for number in range(effort.reports)]
+        reports_s = [report_s(spark, effort.agreed_before, each) for each in places]
     if as_json:
         rows = {"rates": [each._asdict() for each in speeds], "delays": [each._asdict() for each in delays]}
-        click.echo(json.dumps(rows, indent=2))
+        click.echo(json.dumps({**rows, "reports_s": reports_s}, indent=2))
         return
     for speed in speeds:
         click.echo(f"{speed.where:<10}{speed.way:<16}{speed.rows_per_s:>12,.0f} rows/s")
     for each in delays:
         figures = f"p50 {each.p50_ms:,.0f} ms, p99 {each.p99_ms:,.0f} ms, at most {each.max_ms:,.0f} ms"
         click.echo(f"{each.messages_per_s:,.0f} messages/s in {each.batches} batches: {figures}")
+    shown = ", ".join(f"{each:.2f}" for each in sorted(reports_s))
+    click.echo(f"a violation is reported after {shown} s")
