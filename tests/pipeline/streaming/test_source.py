@@ -13,7 +13,7 @@ from ordercast.pipeline import register
 from ordercast.pipeline.streaming.mistakes import in_one_line
 from ordercast.pipeline.streaming.options import ReadOptions
 from ordercast.records.segment_tables import SegmentRow
-from tests.pipeline.streaming.logs import add, sealed_and_tail
+from tests.pipeline.streaming.logs import add, log_in, sealed_and_tail, turn
 from tests.site.storage.entries import messages, mixed
 
 if TYPE_CHECKING:
@@ -72,3 +72,17 @@ def test_reader_and_options_travel_to_the_workers() -> None:
     reader = pickle.loads(pickle.dumps(FollowingReader(ReadOptions(path=Path("p"), tasks=3))))
     assert isinstance(reader, FollowingReader)
     assert pickle.loads(pickle.dumps(Range(3, 5))).stop == 5
+
+
+@pytest.mark.parametrize(("place", "expected"), [("earliest", 0), ("latest", 3), ("7", 7)])
+def test_a_stream_begins_where_it_is_told(place: str, expected: int, tmp_path: Path) -> None:
+    from ordercast.pipeline.streaming.source import FollowingReader
+
+    with closing(log_in(tmp_path)) as log:
+        for entry in messages(5):
+            log.append(entry)
+        log.finalize(3)
+        turn(log)
+        reader = FollowingReader(ReadOptions.of({"path": str(tmp_path), "startingPosition": place}))
+        assert reader.initialOffset() == {"position": expected}
+        assert reader.reportLatestOffset() == {"position": 3}

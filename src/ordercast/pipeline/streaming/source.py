@@ -14,7 +14,7 @@ from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, ReadMa
 from pyspark.sql.types import StructType
 
 from ordercast.pipeline.schema import segment_schema
-from ordercast.pipeline.streaming.options import EARLIEST, LATEST, ReadOptions
+from ordercast.pipeline.streaming.options import LATEST, ReadOptions
 from ordercast.pipeline.streaming.ranges import (
     batches,
     cut,
@@ -82,13 +82,12 @@ class FollowingReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def initialOffset(self) -> dict[str, int]:
         match self._options.starting_position:
-            case str(place) if place == EARLIEST:
-                return _offset(earliest_position(self._options.path))
-            case str(place):
-                assert place == LATEST
+            case int(position):
+                return _offset(position)
+            case place if place == LATEST:
                 return _offset(final_position(self._options.path))
-            case position:
-                return _offset(int(position))
+            case _:
+                return _offset(earliest_position(self._options.path))
 
     def getDefaultReadLimit(self) -> ReadLimit:
         return ReadMaxRows(self._options.batch_positions_max)
