@@ -21,10 +21,11 @@ from ordercast.verify.properties import CAUSAL_ORDER
 
 def known_when_multicast(sent: Sent, beyond: int) -> Iterator[tuple[int, int]]:
     """How much of the order a site had when it multicast its newest messages, if beyond a position; and their numbers,
-    the newest first."""
+    the newest first. Numbers of which no multicast is known are skipped."""
     seq = sent.newest
-    while seq >= 0 and (known := sent.known[seq]) > beyond:
-        yield known, seq
+    while seq >= 0 and ((known := sent.known[seq]) > beyond or not sent.levels[seq]):
+        if sent.levels[seq]:
+            yield known, seq
         seq -= 1
 
 

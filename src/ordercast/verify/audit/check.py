@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from ordercast.core.ids import INCARNATION_BITS, MessageId, SiteId
 from ordercast.core.trace import TraceRecord
@@ -29,6 +29,10 @@ class Facts:
         self._sites = Sparse("i")
         self.leavers: dict[int, list[SiteId]] = {}
         """For each view who was let go from it, as it had asked."""
+        self.quiet: list[tuple[int, int]] = []
+        """Begin and end of stretches of the order that were judged elsewhere, and found in order; sorted."""
+        self.unknown: dict[LifeId, int] = {}
+        """Where deliveries were counted elsewhere: how many of a life's messages nobody is known to have multicast."""
         self.closed: set[int] = set()
         """Views from which some life has gone on to the next."""
         self.counts: dict[str, int] = {}
@@ -59,6 +63,20 @@ class Facts:
     def says(self, position: int) -> SiteId:
         """A site that has delivered what is final at a position."""
         return SiteId(self._sites[position] - 1)
+
+    def whole_below(self) -> int:
+        """Below this position the final order is known without a hole."""
+        quiet = dict(self.quiet)
+        below = 0
+        for position, _, _ in self.order():
+            while below in quiet:
+                below = quiet[below]
+            if position != below:
+                return below
+            below += 1
+        while below in quiet:
+            below = quiet[below]
+        return below
 
     # --- what was multicast ---
 
@@ -120,6 +138,9 @@ class Check:
 
     def on_settled(self, life: Life, position: int, code: Code, view: int | None) -> None:
         """What has come up at a position is final now."""
+
+    def on_passed_over(self, life: Life, newest: Mapping[LifeId, int], has_positions: bool) -> None:
+        """A stretch of deliveries was judged elsewhere. It ends with these messages of each sender as the newest."""
 
     def on_taken_back(self, life: Life, position: int, code: Code) -> None:
         """What has come up is void; the last first."""

@@ -42,6 +42,7 @@ class CreationCheck(Check):
                 unknown += 1
             else:
                 self._created(SiteId(deliverer - 1), MessageId(life << SEQ_BITS | seq), sent.placed[seq] - 1)
+        unknown = max(unknown, self.facts.unknown.get(life, 0))
         if unknown:
             what = (
                 f"the trace of {life_name(life)} is cut off or missing, and {unknown:,} of its messages were delivered"

@@ -7,6 +7,7 @@ looked at by itself.
 from __future__ import annotations
 
 from array import array
+from collections.abc import Mapping
 
 from ordercast.core.ids import INCARNATION_BITS, SEQ_BITS, MessageId, SiteId
 from ordercast.core.messages import Level
@@ -72,6 +73,13 @@ class FifoCheck(Check):
         what = f"{life.name} delivers {message_name(message)}{where} after {message_name(later)}"
         self.facts.violated(FIFO_ORDER, what, (life.site,), view, positions, (MessageId(message), later))
 
+    def on_passed_over(self, life: Life, newest: Mapping[LifeId, int], has_positions: bool) -> None:
+        self._has_positions |= has_positions
+        mine = self._ordered.get(life.id) or self._ordered.setdefault(life.id, Delivered())
+        for sender, seq in newest.items():
+            mine.seen.setdefault(sender, Sparse("b"))
+            mine.newest[sender] = max(seq, mine.newest.get(sender, -1))
+
     def on_taken_back(self, life: Life, position: int, code: Code) -> None:
         """As if it had never been delivered."""
         mine = self._ordered.get(life.id)
@@ -113,11 +121,7 @@ class FifoCheck(Check):
 
     def _look_for_left_out(self) -> None:
         """Where the final order is known without a hole, nothing is left out before a message of the same sender."""
-        whole_below = 0
-        for position, _, _ in self.facts.order():
-            if position != whole_below:
-                break
-            whole_below += 1
+        whole_below = self.facts.whole_below()
         for life, sent in self.facts.sent.items():
             waiting = array("q")
             for seq, level in sent.levels.items():

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 
 from msgspec import Struct
 
-from ordercast.core.ids import INCARNATION_BITS, SiteId, ViewId
+from ordercast.core.ids import INCARNATION_BITS, INCARNATIONS_MAX, SiteId, ViewId
 from ordercast.core.messages import Level
 from ordercast.core.trace import CONTINUES, Kind, TraceRecord
 from ordercast.core.views import View
@@ -18,7 +18,7 @@ from ordercast.verify.audit.creation import CreationCheck
 from ordercast.verify.audit.fifo import FifoCheck
 from ordercast.verify.audit.finality import FinalityCheck
 from ordercast.verify.audit.gaps import GapCheck
-from ordercast.verify.audit.life import Life, code_of, life_of, seq_in
+from ordercast.verify.audit.life import Life, LifeId, code_of, life_of, seq_in
 from ordercast.verify.audit.mixed import MixedCheck
 from ordercast.verify.audit.safe import SafeCheck
 from ordercast.verify.audit.same_view import SameViewCheck
@@ -47,6 +47,21 @@ CHECKS: tuple[type[Check], ...] = (
 _SENT = {level.name.lower(): int(level) + 1 for level in Level}
 
 
+class Stretch(Struct, frozen=True):
+    """Deliveries of one life that follow on each other, were judged elsewhere, and are in order."""
+
+    life: LifeId
+    index_max: int
+    """Their last record."""
+    next_delivery: int
+    end: int
+    """The position behind them."""
+    has_positions: bool
+    """Without, on the ideal stack, their numbers are meant."""
+    newest: dict[LifeId, int]
+    """Of each sender the sequence number of the newest message among them."""
+
+
 class Verdict(Struct, kw_only=True):
     """What came of the audit of a run."""
 
@@ -70,8 +85,8 @@ class Audit:
 
     def __init__(self, run: str = "", shown_max: int = SHOWN_MAX) -> None:
         self._run = run
-        self._facts = Facts(shown_max)
-        self._checks = [check(self._facts) for check in CHECKS]
+        self.facts = Facts(shown_max)
+        self._checks = [check(self.facts) for check in CHECKS]
         self._records = 0
         self._deliveries = 0
         self._on_record = self._wanted_by("on_record")
@@ -84,19 +99,24 @@ class Audit:
         self._on_finalize = self._wanted_by("on_finalize")
         self._on_retract = self._wanted_by("on_retract")
         self._on_entered = self._wanted_by("on_entered")
+        self._on_passed_over = self._wanted_by("on_passed_over")
         self._on_recover = self._wanted_by("on_recover")
 
     def _wanted_by(self, hook: str) -> list[Callable[..., None]]:
         wanting = [check for check in self._checks if getattr(type(check), hook) is not getattr(Check, hook)]
         return [getattr(check, hook) for check in wanting]
 
+    def _life(self, id: LifeId) -> Life:
+        life = self.facts.lives.get(id)
+        if life is None:
+            site, incarnation = SiteId(id >> INCARNATION_BITS), id & INCARNATIONS_MAX - 1
+            life = self.facts.lives[id] = Life(id, site, incarnation)
+        return life
+
     def take(self, record: TraceRecord) -> None:
         """The next record."""
         self._records += 1
-        id = record.site << INCARNATION_BITS | record.incarnation
-        life = self._facts.lives.get(id)
-        if life is None:
-            life = self._facts.lives[id] = Life(id, SiteId(record.site), record.incarnation)
+        life = self._life(record.site << INCARNATION_BITS | record.incarnation)
         for handle in self._on_record:
             handle(life, record)
         life.next_index = record.index + 1
@@ -104,6 +124,24 @@ class Audit:
             self._take_placed(life, record, record.delivery_index)
         else:
             self._take_other(life, record)
+
+    def expect(self, life: LifeId, index: int) -> None:
+        """The records of a life before this one were judged elsewhere, or are missing."""
+        self._life(life).next_index = index
+
+    def look_at(self, record: TraceRecord) -> None:
+        """A record that is missing its predecessor; all else about it was judged elsewhere."""
+        life = self._life(record.site << INCARNATION_BITS | record.incarnation)
+        for handle in self._on_record:
+            handle(life, record)
+
+    def pass_over(self, stretch: Stretch) -> None:
+        """Go on behind a stretch of a life's deliveries that was judged elsewhere."""
+        life = self._life(stretch.life)
+        life.next_delivery = stretch.next_delivery
+        life.expected, life.anywhere = stretch.end, False
+        for handle in self._on_passed_over:
+            handle(life, stretch.newest, stretch.has_positions)
 
     def _take_placed(self, life: Life, record: TraceRecord, delivery_index: int) -> None:
         """Something comes up in the order. On the ideal stack, without positions, its number is its place."""
@@ -147,7 +185,7 @@ class Audit:
                 life.installed = life.order_view = None
                 life.context.clear()
             case Kind.LEAVE if life.installed is not None:
-                self._facts.leavers.setdefault(life.installed, []).append(life.site)
+                self.facts.leavers.setdefault(life.installed, []).append(life.site)
             case Kind.CRASH:
                 life.crashed = True
             case Kind.END:
@@ -158,7 +196,7 @@ class Audit:
     def _take_multicast(self, life: Life, record: TraceRecord, message: int) -> None:
         for handle in self._on_multicast:
             handle(life, record, message)
-        sent, seq = self._facts.sent_by(life_of(message)), seq_in(message)
+        sent, seq = self.facts.sent_by(life_of(message)), seq_in(message)
         sent.levels[seq] = _SENT.get(record.level or "", 1)
         sent.newest = max(sent.newest, seq)
 
@@ -200,8 +238,8 @@ class Audit:
         continues = record.detail == CONTINUES and life.installed is not None
         for handle in self._on_entered:
             handle(life, view, needed, continues)
-        self._facts.views.setdefault(number, view)
-        self._facts.needed.setdefault(number, needed)
+        self.facts.views.setdefault(number, view)
+        self.facts.needed.setdefault(number, needed)
         if not continues:
             life.since = number
             life.context.clear()
@@ -221,7 +259,7 @@ class Audit:
         """The verdict. Call it once, when all records have been taken."""
         for check in self._checks:
             check.finish()
-        facts = self._facts
+        facts = self.facts
         return Verdict(
             run=self._run,
             records=self._records,

@@ -1,0 +1,39 @@
+"""Nothing is lost: what was multicast comes up in the order, or at least at its own site."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ordercast.core.ids import SEQ_BITS
+from ordercast.pipeline.audit.columns import is_unordered, suspect_blocks, suspect_messages
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+
+def validity(order: DataFrame, multicasts: DataFrame) -> DataFrame:
+    """Agreed and safe messages that have no place for sure, and the block of the next one of each sender that has."""
+    from pyspark.sql import Window
+    from pyspark.sql import functions as f
+
+    lost = multicasts.join(order.where("not contested"), ["run", "message"], "anti").select("run", "message")
+    sender = f.shiftright("message", SEQ_BITS).alias("sender")
+    marked = lost.select("run", sender, "message", f.lit(None).cast("bigint").alias("block"))
+    losers = marked.select("run", "sender").distinct()
+    placed = order.join(f.broadcast(losers), ["run", "sender"], "semi").select("run", "sender", "message", "block")
+    later = Window.partitionBy("run", "sender").orderBy("message").rowsBetween(1, Window.unboundedFollowing)
+    following = placed.unionByName(marked).select(
+        "run", "block", f.first("block", ignorenulls=True).over(later).alias("following")
+    )
+    behind = following.where("block is null and following is not null").select("run", f.col("following").alias("block"))
+    return suspect_messages(lost).unionByName(suspect_blocks(behind))
+
+
+def validity_without_places(records: DataFrame, multicasts: DataFrame) -> DataFrame:
+    """Fifo and causal messages newer than the newest that their own site has delivered."""
+    from pyspark.sql import functions as f
+
+    own = records.where(is_unordered() & (f.col("sender") == f.col("life")))
+    newest = own.groupBy("run", "life").agg(f.max("message").alias("newest"))
+    waiting = multicasts.where("not ordered").join(newest, ["run", "life"], "left")
+    return suspect_messages(waiting.where("newest is null or message > newest"))
