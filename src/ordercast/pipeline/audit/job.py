@@ -10,6 +10,7 @@ import msgspec
 
 from ordercast.core.trace import TraceRecord
 from ordercast.pipeline.audit import (
+    answers,
     causal,
     creation,
     duplicates,
@@ -126,6 +127,7 @@ class AuditJob:
             fifo.fifo(order),
             finality.finality(records, self._bits),
             safe.safe(self._blocks, safe.logged(records), self._table(MEMBERS, self._runs.members())),
+            answers.answers(records, multicasts, order),
             validity.validity(*self._unequal(order, multicasts)),
             *self._without_places(multicasts),
         ]
