@@ -21,13 +21,6 @@ def fifo(order: DataFrame) -> DataFrame:
     return suspect_blocks(late).unionByName(suspect_blocks(late.select("run", f.col("newest.block").alias("block"))))
 
 
-def newest(order: DataFrame) -> DataFrame:
-    """Of each sender the newest message in each block."""
-    from pyspark.sql import functions as f
-
-    return order.groupBy("run", "block", "sender").agg(f.max("message").alias("newest"))
-
-
 def fifo_without_places(records: DataFrame) -> DataFrame:
     """Fifo and causal messages that a site delivers behind a later one of their sender, or again; and that one."""
     from pyspark.sql import Window

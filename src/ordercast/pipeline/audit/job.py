@@ -121,9 +121,10 @@ class AuditJob:
     def _look_for_suspects(self) -> None:
         records = self._records
         order = agreed_order(records, self._blocks, self._suspects())
+        by_sender = duplicates.by_sender(order)
         multicasts = creation.multicasts(records)
         found = [
-            duplicates.duplicates(order),
+            duplicates.duplicates(self._of_doubtful(order, by_sender)),
             fifo.fifo(order),
             finality.finality(records, self._bits),
             safe.safe(self._blocks, safe.logged(records), self._table(MEMBERS, self._runs.members())),
@@ -139,8 +140,15 @@ class AuditJob:
                 run.messages.add(row["message"])
         self._look_for_causes(multicasts, order)
         self._look_for_created(order, multicasts)
-        for row in _rows(fifo.newest(order)):
+        for row in _rows(by_sender):
             self._runs[row["run"]].newest.setdefault(row["block"], {})[row["sender"]] = row["newest"]
+
+    def _of_doubtful(self, order: DataFrame, by_sender: DataFrame) -> DataFrame:
+        from pyspark.sql import functions as f
+
+        if self._exact:
+            return order
+        return order.join(f.broadcast(duplicates.doubtful(by_sender)), ["run", "sender"], "semi")
 
     def _unequal(self, order: DataFrame, multicasts: DataFrame) -> tuple[DataFrame, DataFrame]:
         """The agreed order, and the multicasts that may have no place in it."""
