@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import click
 
-from bench import campaign, client, detectors, durability, log, simulator, stack, trial, wan
+from bench import audit, campaign, client, detectors, durability, log, simulator, stack, trial, wan
 from bench.live import command as live
 from bench.live import scenarios
 from bench.streaming import command as streaming
 from bench.streaming import killed
 
 BENCHMARKS = {
+    "audit": audit.command,
     "campaign": campaign.command,
     "client": client.command,
     "detectors": detectors.command,

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 
     from ordercast.records.runs import Traces
 
+HELD_MAX = 2_000_000
+"""So many records are read once and held: of short traces reading takes longer than judging."""
+
 
 def audit_traces(
     session: SparkSession,
@@ -29,8 +32,13 @@ def audit_traces(
     skipped = [*map(str, traces.bad), *torn.values()]
     if not files:
         return [], skipped
-    if bits is None:
-        bits = block_bits(sum(file.rows for file in files))
+    rows = sum(file.rows for file in files)
     records = records_in(session, [file.path for file in files])
+    if rows <= HELD_MAX:
+        records = records.persist()
     ranks = {str(file.path.resolve()): rank for rank, file in enumerate(files)}
-    return AuditJob(records, bits, exact, lambda uri: ranks[path_in(uri)]).verdicts(shown_max), skipped
+    job = AuditJob(records, bits or block_bits(rows), exact, lambda uri: ranks[path_in(uri)])
+    try:
+        return job.verdicts(shown_max), skipped
+    finally:
+        records.unpersist()

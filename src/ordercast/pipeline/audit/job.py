@@ -40,11 +40,27 @@ BLOCKS_MAX = 1 << 16
 
 BLOCK_BITS_MIN = 10
 
-SUSPECTS = "run string, block bigint, message bigint"
-MEMBERS = "run string, view bigint, size int"
-SITES = "run string, site bigint"
-SENDERS = "run string, sender bigint, above bigint"
-INSTALLED = "run string, life bigint, view bigint, begin bigint, end bigint, continues boolean"
+Columns = dict[str, str]
+
+SUSPECTS = {"run": "string", "block": "bigint", "message": "bigint"}
+MEMBERS = {"run": "string", "view": "bigint", "size": "bigint"}
+SITES = {"run": "string", "site": "bigint"}
+SENDERS = {"run": "string", "sender": "bigint", "above": "bigint"}
+INSTALLED = {
+    "run": "string",
+    "life": "bigint",
+    "view": "bigint",
+    "begin": "bigint",
+    "end": "bigint",
+    "continues": "boolean",
+}
+    "run": "string",
+    "life": "bigint",
+    "view": "bigint",
+    "begin": "bigint",
+    "end": "bigint",
+    "continues": "boolean",
+}
 
 LIFE = ("records", "delivered", "finalized", "newest_sent")
 RECORD = TraceRecord.__struct_fields__
@@ -72,25 +88,25 @@ class AuditJob:
 
     def __init__(self, records: DataFrame, bits: int, exact: bool = False, rank: Rank | None = None) -> None:
         self._session = records.sparkSession
+        self._held: list[DataFrame] = []
         self._records = prepared(records, bits)
         self._bits = bits
         self._exact = exact
         self._rank = rank
         self._runs = Runs()
-        self._parts = digests(self._records, bits)
+        self._parts = self._hold(digests(self._records, bits))
         self._blocks = merged(self._parts)
 
     def verdicts(self, shown_max: int = SHOWN_MAX) -> list[Verdict]:
         """Of all runs, by name."""
-        self._parts = self._parts.persist()
-        self._blocks = merged(self._parts)
         try:
             self._collect_lives()
             self._collect_blocks()
             self._look_for_suspects()
             kept = self._read_again()
         finally:
-            self._parts.unpersist()
+            for table in self._held:
+                table.unpersist()
         return [judge(name, run.tally(), kept.get(name, []), shown_max) for name, run in sorted(self._runs.items())]
 
     def _collect_lives(self) -> None:
@@ -120,7 +136,7 @@ class AuditJob:
 
     def _look_for_suspects(self) -> None:
         records = self._records
-        order = agreed_order(records, self._blocks, self._suspects())
+        order = self._hold(agreed_order(records, self._blocks, self._suspects()))
         by_sender = duplicates.by_sender(order)
         multicasts = creation.multicasts(records)
         found = [
@@ -221,8 +237,17 @@ class AuditJob:
     def _suspects(self) -> DataFrame:
         return self._table(SUSPECTS, self._runs.suspects())
 
-    def _table(self, schema: str, rows: list[Row]) -> DataFrame:
-        return self._session.createDataFrame(rows, schema)
+    def _table(self, columns: Columns, rows: list[Row]) -> DataFrame:
+        import pyarrow as pa
+
+        types = {"bigint": pa.int64(), "string": pa.string(), "boolean": pa.bool_()}
+        arrays = [pa.array([row[at] for row in rows], types[kind]) for at, kind in enumerate(columns.values())]
+        return self._session.createDataFrame(pa.Table.from_arrays(arrays, names=list(columns)))
+
+    def _hold(self, table: DataFrame) -> DataFrame:
+        """What is needed again and again is made once."""
+        self._held.append(table.persist())
+        return self._held[-1]
 
 
 def _union(tables: list[DataFrame]) -> DataFrame:
