@@ -28,6 +28,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "campaign": ("ordercast.cli.campaign", "Run a grid of scenarios by the hundred, on Spark."),
     "study": ("ordercast.cli.study", "Reproduce a table or figure of the papers."),
     "audit": ("ordercast.cli.audit", "Check every promise on recorded traces, simulated or live."),
+    "telemetry": ("ordercast.cli.telemetry", "Latencies, rates and ways in recorded traces."),
     "pack": ("ordercast.cli.pack", "Write this package as one file, for the workers of a cluster."),
     "fuzz": ("ordercast.cli.fuzz", "Run random groups under random faults, and check every promise."),
     "up": ("ordercast.cli.up", "Run a site of a cluster on this machine."),

@@ -54,13 +54,6 @@ INSTALLED = {
     "end": "bigint",
     "continues": "boolean",
 }
-    "run": "string",
-    "life": "bigint",
-    "view": "bigint",
-    "begin": "bigint",
-    "end": "bigint",
-    "continues": "boolean",
-}
 
 LIFE = ("records", "delivered", "finalized", "newest_sent")
 RECORD = TraceRecord.__struct_fields__
