@@ -17,6 +17,7 @@ from ordercast.pipeline.audit import (
     fifo,
     finality,
     gaps,
+    mixed,
     reading,
     safe,
     total_order,
@@ -138,6 +139,7 @@ class AuditJob:
             finality.finality(records, self._bits),
             safe.safe(self._blocks, safe.logged(records), self._table(MEMBERS, self._runs.members())),
             answers.answers(records, multicasts, order),
+            mixed.mixed(records, order),
             validity.validity(*self._unequal(order, multicasts)),
             *self._without_places(multicasts),
         ]

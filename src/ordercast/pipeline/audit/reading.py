@@ -15,11 +15,8 @@ COURSE = (Kind.RETRACT, Kind.RECOVER, Kind.LEAVE, Kind.CRASH, Kind.END)
 
 
 def courses(records: DataFrame) -> DataFrame:
-    """All records that are no messages and tell how a life goes; also of bundles that came up before."""
-    from pyspark.sql import functions as f
-
-    repeated = is_kind(Kind.ORDER) & f.col("position").isNull() & ~is_placed()
-    return records.where(is_kind(Kind.VIEW, *COURSE) | repeated)
+    """All records that are no messages and tell how a life goes."""
+    return records.where(is_kind(Kind.VIEW, *COURSE))
 
 
 def in_suspect_blocks(records: DataFrame, suspects: DataFrame) -> DataFrame:

@@ -193,6 +193,5 @@ def _stretch(block: Block, newest: dict[LifeId, int]) -> Stretch:
         index_max=block.index_max,
         next_delivery=block.number_max + 1,
         end=block.place_max + 1,
-        has_positions=block.positioned > 0,
         newest={sender: message & SEQS_MAX - 1 for sender, message in newest.items()},
     )

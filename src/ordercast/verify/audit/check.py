@@ -139,7 +139,7 @@ class Check:
     def on_settled(self, life: Life, position: int, code: Code, view: int | None) -> None:
         """What has come up at a position is final now."""
 
-    def on_passed_over(self, life: Life, newest: Mapping[LifeId, int], has_positions: bool) -> None:
+    def on_passed_over(self, life: Life, newest: Mapping[LifeId, int]) -> None:
         """A stretch of deliveries was judged elsewhere. It ends with these messages of each sender as the newest."""
 
     def on_taken_back(self, life: Life, position: int, code: Code) -> None:

@@ -73,8 +73,7 @@ class FifoCheck(Check):
         what = f"{life.name} delivers {message_name(message)}{where} after {message_name(later)}"
         self.facts.violated(FIFO_ORDER, what, (life.site,), view, positions, (MessageId(message), later))
 
-    def on_passed_over(self, life: Life, newest: Mapping[LifeId, int], has_positions: bool) -> None:
-        self._has_positions |= has_positions
+    def on_passed_over(self, life: Life, newest: Mapping[LifeId, int]) -> None:
         mine = self._ordered.get(life.id) or self._ordered.setdefault(life.id, Delivered())
         for sender, seq in newest.items():
             mine.seen.setdefault(sender, Sparse("b"))

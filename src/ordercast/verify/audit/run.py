@@ -56,8 +56,6 @@ class Stretch(Struct, frozen=True):
     next_delivery: int
     end: int
     """The position behind them."""
-    has_positions: bool
-    """Without, on the ideal stack, their numbers are meant."""
     newest: dict[LifeId, int]
     """Of each sender the sequence number of the newest message among them."""
 
@@ -141,7 +139,7 @@ class Audit:
         life.next_delivery = stretch.next_delivery
         life.expected, life.anywhere = stretch.end, False
         for handle in self._on_passed_over:
-            handle(life, stretch.newest, stretch.has_positions)
+            handle(life, stretch.newest)
 
     def _take_placed(self, life: Life, record: TraceRecord, delivery_index: int) -> None:
         """Something comes up in the order. On the ideal stack, without positions, its number is its place."""
