@@ -8,8 +8,18 @@ import pytest
 
 from ordercast.core.deliveries import Delivered, Retracted, Snapshot
 from ordercast.core.messages import Author, Bundle, Level
-from ordercast.core.participants import Speak
-from ordercast.core.service import Done, Join, NotDone, Submit, Wait
+from ordercast.core.participants import Detach, LeaveGroup, Speak
+from ordercast.core.service import (
+    BUNDLE_BODIES_MAX,
+    BUNDLE_BYTES_MAX,
+    Consumed,
+    Done,
+    Join,
+    Leave,
+    NotDone,
+    Submit,
+    Wait,
+)
 from ordercast.protocols.groups.authors import GAPS_LEFT_MAX
 from ordercast.site.gateway.connection import Connection
 from tests.site.gateway.fakes import ME, FakePort, FakeSite, joined
@@ -160,3 +170,92 @@ def test_nobody_is_told_of_a_participant_that_has_gone() -> None:
     site.finalize()
     assert [done.request for done in port.of(Done)] == [2]
     assert site.gateway.pressure.outstanding_bytes == 0
+
+
+# --- requests that come at once ---
+
+
+def spoken(site: FakeSite) -> list[tuple[bytes, ...]]:
+    return [event.bodies for event in site.events if isinstance(event, Speak)]
+
+
+def come_at_once(connection: Connection, *submits: Submit) -> None:
+    for submit in submits:
+        connection.take(submit)
+    connection.flush()
+
+
+FIRST = Submit(1, "g", (b"a", b"b"), 5)
+NEXT = Submit(2, "g", (b"c",), 7, wait=Wait.ORDERED)
+LAST = Submit(3, "g", (b"d", b"e"), 8, wait=Wait.ACCEPTED)
+
+
+def test_consecutive_requests_are_one_bundle_and_each_is_answered_for_its_part() -> None:
+    site, connection, port = begun()
+    come_at_once(connection, FIRST, NEXT, LAST)
+    assert spoken(site) == [(b"a", b"b", b"c", b"d", b"e")]
+    assert site.gateway.pressure.outstanding_bytes == 5
+    assert [done.request for done in port.of(Done)] == [3]
+    site.order_spoken()
+    assert site.gateway.pressure.outstanding_bytes == 0
+    site.finalize()
+    told = {done.request: (done.message, done.position) for done in port.of(Done)}
+    first = told[1][0]
+    assert told == {1: (first, 1), 2: (first + 2, 3), 3: (None, None)}
+    assert [done.request for done in port.of(Done)] == [3, 2, 1]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        Submit(2, "g", (b"c",), 8),
+        Submit(2, "g", (b"c",), 7, level=Level.SAFE),
+        Submit(2, "g", (b"c",), 7, session=55),
+        Submit(2, "g", (b"c",) * BUNDLE_BODIES_MAX, 7),
+        Submit(2, "g", (bytes(BUNDLE_BYTES_MAX),), 7),
+    ],
+    ids=["gap", "level", "session", "too many", "too long"],
+)
+def test_what_could_not_have_been_one_request_is_not_one_bundle(other: Submit) -> None:
+    site, connection, port = begun()
+    come_at_once(connection, FIRST, other)
+    assert spoken(site) == [FIRST.bodies, other.bodies]
+    site.order_spoken()
+    site.finalize()
+    assert [(done.request, done.position) for done in port.of(Done)] == [(1, 1), (2, 3)]
+
+
+def test_requests_in_one_bundle_are_awaited_again_once_it_is_taken_back() -> None:
+    site, connection, port = begun()
+    come_at_once(connection, FIRST, Submit(2, "g", (b"c",), 7))
+    (speak,) = [event for event in site.events if isinstance(event, Speak)]
+    bundle = site.bundle(speak.author, speak.bodies)
+    site.order(bundle)
+    site.gateway.delivered(ME, Retracted(1))
+    assert site.gateway.pressure.outstanding_bytes == 3
+    site.position = 1
+    site.say("g", b"x")
+    site.order(Bundle(bundle.id, bundle.bodies, author=bundle.author, void=(1,)))
+    site.finalize()
+    told = [(done.request, done.position, done.repeated) for done in port.of(Done)]
+    assert told == [(1, None, True), (2, 4, False)]
+
+
+def test_what_a_participant_has_asked_for_before_it_is_gone_is_multicast() -> None:
+    site, connection, port = begun()
+    connection.take(FIRST)
+    connection.take(Consumed("g", 1))
+    assert spoken(site) == []
+    connection.end()
+    assert spoken(site) == [FIRST.bodies]
+    assert isinstance(site.events[-1], Detach)
+    site.order_spoken()
+    site.finalize()
+    assert port.of(Done) == []
+
+
+def test_what_is_multicast_before_a_group_is_left_goes_before_that() -> None:
+    site, connection, _ = begun()
+    connection.take(FIRST)
+    connection.take(Leave("g", 9))
+    assert [type(event) for event in site.events[-2:]] == [Speak, LeaveGroup]

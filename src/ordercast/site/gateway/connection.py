@@ -36,6 +36,7 @@ from ordercast.core.service import (
 from ordercast.core.wire import BadBytes
 from ordercast.site.gateway.port import Port
 from ordercast.site.gateway.receipts import Awaited
+from ordercast.site.gateway.run import Run
 from ordercast.site.gateway.subscription import Subscription
 
 if TYPE_CHECKING:
@@ -63,12 +64,21 @@ class Connection:
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._over_pace = 0
         """So much has come although there was no room."""
+        self._run: Run | None = None
+        """Taken, and not multicast yet."""
 
     def handle(self, request: Request) -> None:
-        """The next thing the participant wants."""
+        """The next thing the participant wants, and nothing behind it for now."""
+        self.take(request)
+        self.flush()
+
+    def take(self, request: Request) -> None:
+        """The next thing the participant wants. If it is a multicast, it may wait for `flush`: see `run`."""
         if self.session is None:
             self._greet(request)
             return
+        if not isinstance(request, Submit | Consumed):
+            self.flush()
         match request:
             case Submit():
                 self._submit(self.session, request)
@@ -130,8 +140,17 @@ class Connection:
         if submit.level >= Level.AGREED and not gateway.site.has_room(author):
             self._port.tell(NotDone(submit.request, NO_ROOM))
             return
-        gateway.receipts.expect(author, submit.level, Awaited(submit.request, self._port, submit.wait, weight))
-        gateway.site.handle(FromAbove(Speak(submit.bodies, submit.level, author)))
+        if self._run is None or not self._run.goes_on_with(author, submit, weight):
+            self.flush()
+            self._run = Run(author, submit.level)
+        self._run.add(submit.bodies, Awaited(submit.request, self._port, submit.wait, weight, len(submit.bodies)))
+
+    def flush(self) -> None:
+        """Nothing more has come for now: multicast what has."""
+        run, self._run = self._run, None
+        if run is not None:
+            self._gateway.receipts.expect(run.author, run.level, run.awaited)
+            self._gateway.site.handle(FromAbove(Speak(tuple(run.bodies), run.level, run.author)))
 
     def _hold_back(self, weight: int) -> None:
         """Somebody who does not keep to the pace is not read until there is room."""
@@ -264,6 +283,7 @@ class Connection:
 
     def end(self) -> None:
         """The connection is gone: its participant is no member any more, and nothing waits for it."""
+        self.flush()
         session, self.session = self.session, None
         if session is None:
             return

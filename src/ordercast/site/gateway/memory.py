@@ -89,10 +89,11 @@ class MemoryPort:
             self._listener.received(self._replies.popleft())
         while self._requests and not self._paused and not self._closed:
             try:
-                self._connection.handle(self._requests.popleft())
+                self._connection.take(self._requests.popleft())
             except BadBytes as error:
                 self._gateway.refused += 1
                 self._close(str(error))
+        self._connection.flush()
 
     def _close(self, reason: str) -> None:
         if not self._closed:

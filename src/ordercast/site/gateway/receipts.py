@@ -6,6 +6,7 @@ from collections import deque
 
 from msgspec import Struct
 
+from ordercast.core.ids import MessageId
 from ordercast.core.messages import Author, Bundle, Level
 from ordercast.core.service import Done, NotDone, Wait
 from ordercast.site.gateway.port import Port
@@ -16,13 +17,15 @@ Key = tuple[int, int, bool]
 
 
 class Awaited(Struct, eq=False):
-    """One bundle under way."""
+    """One request: a bundle under way, or consecutive messages of one."""
 
     request: int
     port: Port | None
     """None once nobody waits any more."""
     wait: Wait
     weight: int
+    count: int
+    """Of its messages."""
 
 
 class _Ordered(Struct, frozen=True):
@@ -30,7 +33,7 @@ class _Ordered(Struct, frozen=True):
 
     position: int
     bundle: Bundle
-    awaited: Awaited
+    awaited: list[Awaited]
 
     @property
     def end(self) -> int:
@@ -42,28 +45,27 @@ class Receipts:
 
     def __init__(self, pressure: Pressure) -> None:
         self._pressure = pressure
-        self._under_way: dict[Key, deque[Awaited]] = {}
+        self._under_way: dict[Key, deque[list[Awaited]]] = {}
         self._tentative: deque[_Ordered] = deque()
 
     def __len__(self) -> int:
         return sum(len(each) for each in self._under_way.values()) + len(self._tentative)
 
-    def expect(self, author: Author, level: Level, awaited: Awaited) -> None:
-        """The bundle is being multicast."""
-        self._pressure.add(awaited.weight)
+    def expect(self, author: Author, level: Level, awaited: list[Awaited]) -> None:
+        """A bundle is being multicast: of these requests, in order."""
+        self._pressure.add(_weight(awaited))
         self._under_way.setdefault(_key(author, level), deque()).append(awaited)
-        if awaited.wait is Wait.ACCEPTED:
-            _answer(awaited, None, None)
+        for each in awaited:
+            if each.wait is Wait.ACCEPTED:
+                _answer(each, None, None)
 
     def forget(self, port: Port) -> None:
         """The participant is gone."""
-        for waiting in self._under_way.values():
-            for awaited in waiting:
-                if awaited.port is port:
-                    awaited.port = None
-        for ordered in self._tentative:
-            if ordered.awaited.port is port:
-                ordered.awaited.port = None
+        under_way = [awaited for waiting in self._under_way.values() for awaited in waiting]
+        for awaited in under_way + [ordered.awaited for ordered in self._tentative]:
+            for each in awaited:
+                if each.port is port:
+                    each.port = None
 
     def on_delivered(self, bundle: Bundle, position: int | None, final: bool) -> None:
         """One of this site's own bundles has come back."""
@@ -75,9 +77,8 @@ class Receipts:
         awaited = waiting.popleft()
         if not waiting:
             del self._under_way[key]
-        self._pressure.release(awaited.weight)
-        if position is None or final or awaited.wait is Wait.ORDERED:
-            _answer(awaited, bundle, position)
+        self._pressure.release(_weight(awaited))
+        _answer_all(awaited, bundle, position, only_ordered=position is not None and not final)
         if position is not None and not final:
             self._tentative.append(_Ordered(position, bundle, awaited))
 
@@ -86,14 +87,15 @@ class Receipts:
         tentative = self._tentative
         while tentative and tentative[0].end <= below:
             ordered = tentative.popleft()
-            _answer(ordered.awaited, ordered.bundle, ordered.position)
+            _answer_all(ordered.awaited, ordered.bundle, ordered.position)
 
     def on_hole(self) -> None:
         """The order goes on behind a hole: what of this site has come up in it, nobody tells."""
         for key in [key for key in self._under_way if key[2]]:
             for awaited in self._under_way.pop(key):
-                self._pressure.release(awaited.weight)
-                _give_up(awaited)
+                self._pressure.release(_weight(awaited))
+                for each in awaited:
+                    _give_up(each)
 
     def on_retracted(self, start: int) -> None:
         """What was ordered from this position on will be ordered anew: it is under way again."""
@@ -102,12 +104,16 @@ class Receipts:
             ordered = tentative.pop()
             assert ordered.bundle.author is not None
             key = _key(ordered.bundle.author, ordered.bundle.level)
-            self._pressure.add(ordered.awaited.weight)
+            self._pressure.add(_weight(ordered.awaited))
             self._under_way.setdefault(key, deque()).appendleft(ordered.awaited)
 
 
 def _key(author: Author, level: Level) -> Key:
     return author.session, author.number, level >= Level.AGREED
+
+
+def _weight(awaited: list[Awaited]) -> int:
+    return sum([each.weight for each in awaited])
 
 
 def _give_up(awaited: Awaited) -> None:
@@ -117,11 +123,20 @@ def _give_up(awaited: Awaited) -> None:
         port.tell(NotDone(awaited.request, reason, sent=True))
 
 
-def _answer(awaited: Awaited, bundle: Bundle | None, position: int | None) -> None:
+def _answer_all(awaited: list[Awaited], bundle: Bundle, position: int | None, *, only_ordered: bool = False) -> None:
+    """Tell all who wait, or those who do not wait until it is final, of their part of the bundle."""
+    index = 0
+    for each in awaited:
+        stop = index + each.count
+        if each.port is not None and (not only_ordered or each.wait is Wait.ORDERED):
+            repeated = bool(bundle.void) and any(index <= void < stop for void in bundle.void)
+            place = None if position is None or repeated else position + index
+            _answer(each, MessageId(bundle.id + index), place, repeated=repeated)
+        index = stop
+
+
+def _answer(awaited: Awaited, message: MessageId | None, position: int | None, *, repeated: bool = False) -> None:
     """Tell who waits, once."""
     port, awaited.port = awaited.port, None
-    if port is None:
-        return
-    message = None if bundle is None else bundle.id
-    repeated = bundle is not None and bool(bundle.void)
-    port.tell(Done(awaited.request, message, None if repeated else position, repeated))
+    if port is not None:
+        port.tell(Done(awaited.request, message, position, repeated))

@@ -49,7 +49,8 @@ class SocketPort(asyncio.BufferedProtocol):
             for message in self._frames.arrived(nbytes):
                 if self._transport is None:
                     return
-                self._connection.handle(REQUESTS.decode(message))
+                self._connection.take(REQUESTS.decode(message))
+            self._connection.flush()
             self._frames.make_room()
         except BadBytes as error:
             self._refuse(str(error))
