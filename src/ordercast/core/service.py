@@ -3,8 +3,8 @@
 A connection begins with the participant's `Hello` and the site's `Welcome`; from there on requests go one way, replies
 and the events of joined groups the other. Each message has its length before it and is msgpack.
 
-Multicasts travel by the bundle: what a participant multicasts in one turn of its loop is one `Submit`, which the site
-makes one bundle of, and what the site delivers is forwarded as it came up.
+Multicasts travel by the bundle: what a participant multicasts in one turn of its loop is one `Submit`, the site makes
+one bundle of it, or of several that have come at once, and what the site delivers is forwarded as it came up.
 """
 
 from __future__ import annotations
