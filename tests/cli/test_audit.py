@@ -12,6 +12,7 @@ from click.testing import CliRunner, Result
 from msgspec.structs import replace
 
 from ordercast.cli.main import main
+from ordercast.core.errors import NotFit
 from ordercast.core.trace import Kind, TraceRecord
 from ordercast.records.traces import TraceWriter
 from tests.verify.audit.traces import trace_named
@@ -127,3 +128,27 @@ def test_a_directory_without_traces_is_wrong_use(tmp_path: Path, name: str) -> N
     assert result.exit_code == 2
     assert result.stderr.count("\n") == 1
     assert "*.parquet" in result.stderr
+
+
+def without_java(monkeypatch: pytest.MonkeyPatch, nowhere: Path) -> None:
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    monkeypatch.setenv("PATH", str(nowhere))
+
+
+def test_long_traces_are_judged_without_spark_where_there_is_no_java(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(tmp_path, "one")
+    monkeypatch.setattr("ordercast.cli.audit.PLAIN_MAX", 1)
+    without_java(monkeypatch, tmp_path)
+    result = audit(tmp_path)
+    assert result.exit_code == 0, result.output
+    assert "good: no violation" in result.stdout
+    assert "without Spark" in result.stderr
+
+
+def test_who_asks_for_spark_is_told_what_it_lacks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(tmp_path, "one")
+    without_java(monkeypatch, tmp_path)
+    result = audit(tmp_path, "--engine", "spark")
+    assert isinstance(result.exception, NotFit) or result.exit_code == 3

@@ -10,7 +10,7 @@ import time
 from datetime import datetime
 from pathlib import Path
 
-from ordercast.cli.audit import Findings, examine
+from ordercast.cli.audit import SPARK, Findings, examine
 from tools.daemons import Daemons
 from tools.demo import report
 from tools.demo.measures import Measures, Outcome
@@ -87,8 +87,8 @@ async def demonstrate(directory: Path) -> bool:
         bad_ends = group.end_all()
     finally:
         group.close()
-    screen.say("The load is over. Auditing what the sites have recorded ...")
-    findings = examine(directory / "traces")
+    screen.say("The load is over. Spark audits what the sites have recorded ...")
+    findings = examine(directory / "traces", SPARK)
     outcomes = measures.by_phase((KILLED_S, BACK_S), VICTIM, limits())
     checks = judge(measures, findings, missing, bad_ends)
     picture = report.draw(measures, outcomes, _roles(group, began_wall_s), directory)
@@ -117,7 +117,7 @@ def judge(measures: Measures, findings: Findings, missing: int, bad_ends: list[s
         "one order": (not disagreements, order),
         "nothing lost": (not missing and not lost, delivered),
         "nothing doubled": (not measures.doubled(), repeated),
-        "audit": (findings.good, f"{violations} violations in {records:,} records of five sites"),
+        "audit": (findings.good, f"{violations} violations in {records:,} records of five sites, judged on Spark"),
         "good ends": (not bad_ends, ", ".join(bad_ends) or "all sites left in good order"),
     }
 

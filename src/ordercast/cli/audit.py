@@ -13,7 +13,7 @@ from msgspec import Struct
 from rich.markup import escape
 
 from ordercast.cli.output import PROGRESS_EVERY_S, console, new_table, print_json, remark
-from ordercast.core.errors import WrongUse
+from ordercast.core.errors import NotFit, WrongUse
 from ordercast.core.trace import TraceRecord
 from ordercast.verify.audit.run import Verdict, audit
 
@@ -53,7 +53,7 @@ class Findings(Struct, frozen=True):
     type=click.Choice(ENGINES),
     default=AUTO,
     show_default=True,
-    help=f"Who reads: Spark, or this process alone; auto: Spark from {PLAIN_MAX:,} records on.",
+    help=f"Who reads: Spark, or this process alone; auto: Spark from {PLAIN_MAX:,} records on, if there is Java.",
 )
 @click.option("--exact", is_flag=True, help="Compare every record, not digests of blocks (Spark).")
 @click.option("--master", metavar="URL", help="Where Spark runs; by default on all cores of this machine.")
@@ -92,7 +92,7 @@ def examine(directory: Path, engine: str = PLAIN, *, exact: bool = False, master
 
     traces = find_traces(directory)
     rows = sum(file.rows for file in traces.files)
-    if engine == SPARK or (engine == AUTO and rows >= PLAIN_MAX):
+    if engine == SPARK or (engine == AUTO and rows >= PLAIN_MAX and _has_spark()):
         return _examine_on_spark(traces, exact, master)
     skipped = [str(error) for error in traces.bad]
     verdicts = []
@@ -101,6 +101,18 @@ def examine(directory: Path, engine: str = PLAIN, *, exact: bool = False, master
         if verdict is not None:
             verdicts.append(verdict)
     return Findings(verdicts, list(dict.fromkeys(skipped)))
+
+
+def _has_spark() -> bool:
+    """Whether Spark can start here; if not, what it lacks is said, and this process does it alone."""
+    from ordercast.pipeline.session import need_java
+
+    try:
+        need_java()
+    except NotFit as error:
+        remark(f"without Spark, which would be sooner done: {error}")
+        return False
+    return True
 
 
 def _examine_on_spark(traces: Traces, exact: bool, master: str | None) -> Findings:
