@@ -12,7 +12,6 @@ from click.testing import CliRunner, Result
 from msgspec.structs import replace
 
 from ordercast.cli.main import main
-from ordercast.core.errors import NotFit
 from ordercast.core.trace import Kind, TraceRecord
 from ordercast.records.traces import TraceWriter
 from tests.verify.audit.traces import trace_named
@@ -151,4 +150,5 @@ def test_who_asks_for_spark_is_told_what_it_lacks(tmp_path: Path, monkeypatch: p
     write(tmp_path, "one")
     without_java(monkeypatch, tmp_path)
     result = audit(tmp_path, "--engine", "spark")
-    assert isinstance(result.exception, NotFit) or result.exit_code == 3
+    assert result.exit_code == 3
+    assert "Spark needs Java" in result.stderr
