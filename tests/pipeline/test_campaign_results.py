@@ -44,8 +44,8 @@ def work(directory: Path, *runs: PlannedRun, trace: bool = False, measure: type[
     for name in ("results", "traces"):
         (directory / name).mkdir(parents=True, exist_ok=True)
     encoded = tuple((each.run, msgspec.msgpack.encode(each.scenario)) for each in runs)
-    orders = Orders(str(directory), encoded, trace, measure)
-    batches = iter([pa.record_batch({"id": list(range(len(runs)))})])
+    orders = Orders(str(directory), (encoded,), trace, measure)
+    batches = iter([pa.record_batch({"id": [0]})])
     return [msgspec.convert(row, Done) for batch in carry_out(orders, batches) for row in batch.to_pylist()]
 
 
@@ -81,8 +81,16 @@ def test_a_trace_is_of_the_run_and_goes_with_its_result(tmp_path: Path) -> None:
     work(tmp_path, RUN, trace=True)
     path = tmp_path / "traces" / f"{RUN.run}.parquet"
     assert {record.run for record in read_trace(path)} == {RUN.run}
+    result_path(tmp_path, RUN.run).unlink()
     work(tmp_path, RUN)
     assert not path.exists()
+
+
+def test_what_a_lost_worker_had_finished_of_a_task_is_not_done_again(tmp_path: Path) -> None:
+    work(tmp_path, RUN)
+    first = result_path(tmp_path, RUN.run).stat().st_mtime_ns
+    assert [done.run for done in work(tmp_path, RUN, CRASHING)] == [RUN.run, CRASHING.run]
+    assert result_path(tmp_path, RUN.run).stat().st_mtime_ns == first
 
 
 def test_a_run_that_stalls_or_violates_says_so(tmp_path: Path) -> None:
@@ -136,7 +144,7 @@ def test_what_hinders_writing_is_reported_not_raised(tmp_path: Path) -> None:
     (tmp_path / "b" / "results").write_text("in the way")
     with pytest.raises(FileExistsError):
         work(tmp_path / "b", RUN)
-    orders = Orders(str(tmp_path / "b"), ((RUN.run, msgspec.msgpack.encode(RUN.scenario)),), False, None)
+    orders = Orders(str(tmp_path / "b"), (((RUN.run, msgspec.msgpack.encode(RUN.scenario)),),), False, None)
     (batch,) = carry_out(orders, iter([pa.record_batch({"id": [0]})]))
     assert "results" in batch.to_pylist()[0]["problem"]
 

@@ -8,7 +8,7 @@ import pytest
 
 from ordercast.core.errors import WrongUse
 from ordercast.pipeline.campaign.grid_file import RUNS_MAX, column_name, load_grid
-from ordercast.pipeline.campaign.plan import Plan
+from ordercast.pipeline.campaign.plan import Plan, in_tasks
 from ordercast.simulator.scenario import parse
 from tests.pipeline.grids import GRID, SCENARIO, write_grid_file
 
@@ -63,6 +63,17 @@ def test_long_runs_go_first(tmp_path: Path) -> None:
     plan = plan_of(tmp_path, '"traffic[0].rate" = [40, 400, 4]\nduration_s = [0.5, 0.75]\nseed = [1]')
     work = [scenario.duration_s * float(str(scenario.traffic[0].rate)) for scenario in plan.distinct.values()]
     assert work == sorted(work, reverse=True)
+
+
+def test_tasks_get_smaller_and_hold_every_run_once(tmp_path: Path) -> None:
+    plan = plan_of(tmp_path, '"traffic[0].rate" = [40, 400, 4]\nseed = { count = 300 }')
+    tasks = in_tasks(plan.distinct, 2)
+    assert [run for task in tasks for run in task] == list(plan.distinct)
+    assert all(tasks)
+    assert 20 < len(tasks) < 100
+    assert max(len(task) for task in tasks[-8:]) == 1
+    assert in_tasks(dict([next(iter(plan.distinct.items()))]), 2) == [[next(iter(plan.distinct))]]
+    assert in_tasks({}, 2) == []
 
 
 def test_a_scenario_may_stand_in_the_file_and_several_may_be_named(tmp_path: Path) -> None:

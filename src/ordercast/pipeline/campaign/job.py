@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from ordercast.core.errors import NotFit
+from ordercast.pipeline.campaign.plan import in_tasks
 from ordercast.pipeline.campaign.results import RESULTS, TRACES, Outcome, read_outcome, result_path, trace_path
 from ordercast.pipeline.campaign.work import REPORT_SCHEMA, Done, Orders, carry_out, rooms_of
 from ordercast.pipeline.packing import code_digest
@@ -31,6 +32,9 @@ LOOK_EVERY_S = 0.1
 
 RUNS_PER_JOB = 10_000
 """Every task is told of all runs of its job, about 600 bytes each."""
+
+WORKERS_ELSEWHERE = 32
+"""So many tasks a cluster is taken to do at once."""
 
 PATIENCE_S = 60.0
 """So long a cancelled job may take to end."""
@@ -58,8 +62,8 @@ def run_campaign(
         left = {run: scenario for run, scenario in scenarios.items() if run not in finished}
         for run in left:
             result_path(directory, run).unlink(missing_ok=True)
-        for part in _parts(left, RUNS_PER_JOB):
-            orders = Orders(str(directory.resolve()), part, trace, measure)
+        for part in _parts(left):
+            orders = Orders(str(directory.resolve()), _encoded(part, _workers(session)), trace, measure)
             with closing(_results_of(session, orders, directory, code)) as outcomes:
                 yield from outcomes
 
@@ -80,10 +84,22 @@ def _is_whole(path: Path) -> bool:
         return False
 
 
-def _parts(scenarios: Mapping[str, Scenario], size: int) -> Iterator[tuple[tuple[str, bytes], ...]]:
-    encoded = [(run, msgspec.msgpack.encode(scenario)) for run, scenario in scenarios.items()]
-    for start in range(0, len(encoded), size):
-        yield tuple(encoded[start : start + size])
+def _parts(scenarios: Mapping[str, Scenario]) -> Iterator[dict[str, Scenario]]:
+    items = list(scenarios.items())
+    for start in range(0, len(items), RUNS_PER_JOB):
+        yield dict(items[start : start + RUNS_PER_JOB])
+
+
+def _encoded(scenarios: Mapping[str, Scenario], workers: int) -> tuple[tuple[tuple[str, bytes], ...], ...]:
+    return tuple(
+        tuple((run, msgspec.msgpack.encode(scenarios[run])) for run in task) for task in in_tasks(scenarios, workers)
+    )
+
+
+def _workers(session: SparkSession) -> int:
+    """How many tasks go on at once. A cluster's workers may still be on their way as a job begins."""
+    here = not is_remote(session) and session.sparkContext.master.startswith("local")
+    return session.sparkContext.defaultParallelism if here else WORKERS_ELSEWHERE
 
 
 @contextmanager
@@ -113,7 +129,7 @@ def _alone_in(directory: Path) -> Iterator[None]:
 
 def _results_of(session: SparkSession, orders: Orders, directory: Path, code: str) -> Generator[Outcome, None, None]:
     """Yield what comes of the runs of one job, as their files appear."""
-    missing = dict.fromkeys(run for run, _ in orders.runs)
+    missing = dict.fromkeys(run for task in orders.tasks for run, _ in task)
     job = _Job(session, orders)
     try:
         while missing:
@@ -191,7 +207,7 @@ def _explained(error: BaseException) -> BaseException:
 
 def _tag(session: SparkSession, tag: str) -> None:
     """Name what this thread is about to run."""
-    if _is_remote(session):
+    if is_remote(session):
         session.addTag(tag)
     else:
         session.sparkContext.addJobTag(tag)
@@ -199,22 +215,22 @@ def _tag(session: SparkSession, tag: str) -> None:
 
 def _interrupt(session: SparkSession, tag: str) -> None:
     """End it, from another thread; tags of a classic session do not reach across threads, those of its jobs do."""
-    if _is_remote(session):
+    if is_remote(session):
         session.interruptTag(tag)
     else:
         session.sparkContext.cancelJobsWithTag(tag)
 
 
-def _is_remote(session: SparkSession) -> bool:
+def is_remote(session: SparkSession) -> bool:
     """Whether it is one of Spark Connect, which has no context."""
     return type(session).__module__.startswith("pyspark.sql.connect.")
 
 
 def _reports(session: SparkSession, orders: Orders) -> list[Row]:
-    """A task for each run: Spark hands them out in their order, and again if a worker is lost."""
+    """Spark hands out the tasks in their order, and again if a worker is lost."""
 
     def work(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         return carry_out(orders, batches)
 
-    runs = len(orders.runs)
-    return session.range(0, runs, 1, runs).mapInArrow(work, REPORT_SCHEMA).collect()
+    tasks = len(orders.tasks)
+    return session.range(0, tasks, 1, tasks).mapInArrow(work, REPORT_SCHEMA).collect()

@@ -14,6 +14,12 @@ from ordercast.simulator.scenario import Scenario
 
 SEED_BITS = 32
 
+RUN_COST = 500
+"""What a run costs beside its messages, counted in messages that arrive."""
+
+TASKS_PER_WORKER = 4
+"""Of the work that is left, a task takes this part of one worker's share: runs may take longer than they seem to."""
+
 Label = str | int | float | bool
 
 
@@ -43,6 +49,23 @@ class Plan:
 def in_order_of_work(scenarios: Mapping[str, Scenario]) -> dict[str, Scenario]:
     """The longest runs first: so that no worker ends with one all alone."""
     return dict(sorted(scenarios.items(), key=lambda item: (-expected_arrivals(item[1]), item[0])))
+
+
+def in_tasks(scenarios: Mapping[str, Scenario], workers: int) -> list[list[str]]:
+    """Runs shared out in their order. A task takes its part of the work that is left: the first ones many runs, for a
+    task costs Spark as much as a short run, and the last ones a single one, so that all workers end together.
+    """
+    work = {run: RUN_COST + expected_arrivals(scenario) for run, scenario in scenarios.items()}
+    tasks: list[list[str]] = []
+    left, room = sum(work.values()), 0.0
+    for run, cost in work.items():
+        if cost > room or not tasks:
+            tasks.append([])
+            room = left / (workers * TASKS_PER_WORKER)
+        tasks[-1].append(run)
+        room -= cost
+        left -= cost
+    return tasks
 
 
 def planned(scenario: Scenario, labels: Mapping[str, Label], repetition: int | None = None) -> PlannedRun:

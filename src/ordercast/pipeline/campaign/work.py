@@ -14,7 +14,7 @@ import msgspec
 from msgspec import Struct
 
 from ordercast.core.errors import NotFit, WrongUse
-from ordercast.pipeline.campaign.results import TRACES, Outcome, row_of, trace_path, write_outcome
+from ordercast.pipeline.campaign.results import TRACES, Outcome, result_path, row_of, trace_path, write_outcome
 from ordercast.pipeline.packing import code_digest
 from ordercast.simulator.observer import MakeMeasure
 from ordercast.simulator.scenario import Scenario
@@ -32,8 +32,8 @@ class Orders(Struct, frozen=True):
     """What all workers of a job are told."""
 
     directory: str
-    runs: tuple[tuple[str, bytes], ...]
-    """Identity and scenario of each run."""
+    tasks: tuple[tuple[tuple[str, bytes], ...], ...]
+    """Identity and scenario of each run, task by task."""
     trace: bool
     measure: MakeMeasure | None
 
@@ -47,21 +47,22 @@ class Done(Struct, frozen=True):
 
 
 def carry_out(orders: Orders, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """The runs that these batches give the numbers of."""
+    """The runs of the tasks that these batches give the numbers of."""
     import pyarrow as pa
 
     for batch in batches:
-        done = [_carry_out_one(orders, number) for number in batch.column("id").to_pylist()]
-        if done:
+        for number in batch.column("id").to_pylist():
+            done = [_carry_out_one(orders, run, scenario) for run, scenario in orders.tasks[number]]
             yield pa.RecordBatch.from_pylist([msgspec.to_builtins(each) for each in done])
 
 
-def _carry_out_one(orders: Orders, number: int) -> Done:
-    name, encoded = orders.runs[number]
+def _carry_out_one(orders: Orders, name: str, encoded: bytes) -> Done:
+    directory = Path(orders.directory)
     scenario = msgspec.msgpack.decode(encoded, type=Scenario)
     code = code_digest(*rooms_of(orders.measure))
     try:
-        write_outcome(Path(orders.directory), _outcome(orders, name, code, scenario))
+        if not result_path(directory, name).exists():  # as it does if a worker was lost after this run
+            write_outcome(directory, _outcome(orders, name, code, scenario))
     except (WrongUse, NotFit, OSError) as error:
         return Done(name, code, str(error))
     except Exception as error:
