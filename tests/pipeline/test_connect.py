@@ -18,6 +18,7 @@ from pyspark.sql import SparkSession
 from ordercast.pipeline.campaign.grid_file import load_grid
 from ordercast.pipeline.campaign.job import run_campaign
 from ordercast.pipeline.campaign.tables import bad_runs, read_campaign, summary, write_grid
+from ordercast.pipeline.packing import shipped
 from ordercast.verify.run import run
 
 session = SparkSession.builder.remote("local[2]").getOrCreate()
@@ -27,7 +28,8 @@ write_grid(directory, plan)
 work = run_campaign(session, plan.distinct, directory)
 next(work)
 work.close()
-found = {each.row.run: each.row.whole() for each in run_campaign(session, plan.distinct, directory)}
+with shipped(session):
+    found = {each.row.run: each.row.whole() for each in run_campaign(session, plan.distinct, directory)}
 assert found == {name: run(scenario) for name, scenario in plan.distinct.items()}
 table = read_campaign(session, directory)
 assert [row.runs for row in summary(table, "protocol_name").collect()] == [4, 4]

@@ -84,7 +84,10 @@ def _make(master: str, settings: Mapping[str, str]) -> SparkSession:
     from pyspark.sql import SparkSession
 
     if master.startswith(CONNECT):
-        return SparkSession.builder.remote(master).getOrCreate()
+        try:
+            return SparkSession.builder.remote(master).getOrCreate()
+        except ImportError as error:
+            raise NotFit(f"Spark Connect needs more packages: pip install 'pyspark[connect]' ({error})") from error
     need_java()
     if WORKERS_PYTHON in settings:
         os.environ["PYSPARK_PYTHON"] = settings[WORKERS_PYTHON]

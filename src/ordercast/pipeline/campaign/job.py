@@ -98,7 +98,7 @@ def _encoded(scenarios: Mapping[str, Scenario], workers: int) -> tuple[tuple[tup
 
 def _workers(session: SparkSession) -> int:
     """How many tasks go on at once. A cluster's workers may still be on their way as a job begins."""
-    here = not is_remote(session) and session.sparkContext.master.startswith("local")
+    here = not is_remote(session) and str(session.sparkContext.master).startswith("local")
     return session.sparkContext.defaultParallelism if here else WORKERS_ELSEWHERE
 
 
