@@ -124,7 +124,10 @@ def _on_spark(bench: Bench, session: SparkSession, directory: Path) -> None:
     blocks = merged(parts)
     bench.time("Spark", "digests", parts.count)
     bench.time("Spark", "order, gaps", lambda: _run(total_order.total_order(blocks), gaps.gaps(blocks)))
-    order = agreed_order(records, blocks, session.createDataFrame([], "run string, block bigint, message bigint"))
+    telling = records.where("site = 0")
+    order = agreed_order(
+        telling, records.where("false"), blocks, session.createDataFrame([], "run string, block bigint, message bigint")
+    )
     doubtful = duplicates.doubtful(duplicates.by_sender(order))
     bench.time("Spark", "duplicates", lambda: _run(doubtful))
     for what, tables in _further(session, records, blocks, order, bits).items():

@@ -146,9 +146,36 @@ def test_long_traces_are_judged_without_spark_where_there_is_no_java(
     assert "without Spark" in result.stderr
 
 
-def test_who_asks_for_spark_is_told_what_it_lacks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_for_spark_is_not_for_the_plain_engine(tmp_path: Path) -> None:
     write(tmp_path, "one")
-    without_java(monkeypatch, tmp_path)
-    result = audit(tmp_path, "--engine", "spark")
+    result = audit(tmp_path, "--engine", "plain", "--exact")
+    assert result.exit_code == 2
+    assert "leave out --engine plain" in result.stderr
+
+
+@pytest.mark.parametrize("more", [("--engine", "spark"), ("--exact",), ("--master", "local[1]")])
+def test_without_java_spark_cannot_be_had(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, more: tuple[str, ...]
+) -> None:
+    write(tmp_path, "one")
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    monkeypatch.setattr("ordercast.pipeline.session._begun", lambda: None)
+    result = audit(tmp_path, *more)
     assert result.exit_code == 3
-    assert "Spark needs Java" in result.stderr
+    assert "Java" in result.stderr
+    assert result.stderr.count("\n") == 1
+
+
+def test_short_traces_need_no_java(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(tmp_path, "one")
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    assert audit(tmp_path).exit_code == 0
+
+
+def test_telemetry_needs_java(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(tmp_path, "one")
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    monkeypatch.setattr("ordercast.pipeline.session._begun", lambda: None)
+    result = CliRunner().invoke(main, ["telemetry", str(tmp_path)])
+    assert result.exit_code == 3
+    assert "Java" in result.stderr

@@ -41,6 +41,9 @@ BLOCKS_MAX = 1 << 16
 
 BLOCK_BITS_MIN = 10
 
+RANGES_MAX = 32
+"""Of more ranges of positions reading a table takes longer than reading all of it."""
+
 Columns = dict[str, str]
 
 SUSPECTS = {"run": "string", "block": "bigint", "message": "bigint"}
@@ -129,8 +132,11 @@ class AuditJob:
     # --- suspects ---
 
     def _look_for_suspects(self) -> None:
+        from pyspark.sql import functions as f
+
         records = self._records
-        order = self._hold(agreed_order(records, self._blocks, self._suspects()))
+        telling = records.where(f.col("site").isin(self._runs.telling()))
+        order = self._hold(agreed_order(telling, self._near_suspects(), self._blocks, self._suspects()))
         by_sender = duplicates.by_sender(order)
         multicasts = creation.multicasts(records)
         found = [
@@ -207,7 +213,7 @@ class AuditJob:
     def _read_again(self) -> dict[str, list[Kept]]:
         """What was kept of each run, in the order in which it lies in the files."""
         suspects = self._suspects()
-        placed = reading.in_suspect_blocks(self._records, suspects)
+        placed = reading.in_suspect_blocks(self._near_suspects(), suspects)
         whole = [
             reading.courses(self._records),
             placed,
@@ -226,6 +232,18 @@ class AuditJob:
 
     def _when_read(self, place: Place) -> tuple[int, Place]:
         return (0 if self._rank is None else self._rank(place[0])), place
+
+    def _near_suspects(self) -> DataFrame:
+        """Records that hold all suspect blocks, and few others: files know the positions of each group of rows."""
+        from pyspark.sql import functions as f
+
+        ranges = self._runs.ranges(self._bits)
+        if ranges is None or len(ranges) > RANGES_MAX:
+            return self._records
+        near = reduce(
+            lambda one, other: one | other, (f.col("position").between(*each) for each in ranges), f.lit(False)
+        )
+        return self._records.where(near)
 
     # --- tables ---
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from ordercast.core.ids import SEQS_MAX
+from ordercast.core.ids import INCARNATION_BITS, SEQS_MAX
 from ordercast.core.trace import CONTINUES, Kind, TraceRecord
 from ordercast.pipeline.audit.judge import Tally
 from ordercast.pipeline.audit.stretches import Block, Layout, course_of
@@ -107,6 +107,23 @@ class Runs(dict[str, Run]):
         """`run, block, message`."""
         blocks = [(name, block, None) for name, run in self.items() for block in sorted(run.layout.suspects)]
         return [*blocks, *((name, None, message) for name, run in self.items() for message in sorted(run.messages))]
+
+    def telling(self) -> list[int]:
+        """The sites whose lives tell of quiet blocks."""
+        lives = {life for run in self.values() for life in run.layout.telling}
+        return sorted({life >> INCARNATION_BITS for life in lives})
+
+    def ranges(self, bits: int) -> list[tuple[int, int]] | None:
+        """First and last positions such that all suspect blocks lie between; None if records have no positions."""
+        if any(not each.positioned for run in self.values() for each in run.blocks):
+            return None
+        ranges: list[tuple[int, int]] = []
+        for block in sorted({block for run in self.values() for block in run.layout.suspects}):
+            first, last = block << bits, ((block + 1) << bits) - 1
+            if ranges and ranges[-1][1] + 1 == first:
+                first = ranges.pop()[0]
+            ranges.append((first, last))
+        return ranges
 
     def members(self) -> list[Row]:
         """`run, view, size`."""

@@ -159,6 +159,15 @@ class Layout:
         place = bisect_left([each.index_min for each in blocks], index)
         yield from (each.block for each in blocks[max(0, place - 1) : place])
 
+    @property
+    def telling(self) -> set[LifeId]:
+        """The lives that tell of the quiet blocks: of each the first that has it."""
+        first: dict[int, LifeId] = {}
+        for life in sorted(self._lives):
+            for each in self._lives[life]:
+                first.setdefault(each.block, life)
+        return {life for block, life in first.items() if block not in self.suspects}
+
     def quiet(self) -> list[tuple[int, int]]:
         """Begin and end of the quiet blocks, by position."""
         ends = {
