@@ -176,7 +176,7 @@ def repairs_send_little(results: Results) -> Outcome:
         f"at most {most:.2f} more transmissions for each copy of a message ({name})",
         explained=most <= 0.5,
         because=(
-            "what is sent again is little, one for 25 copies; but while a frame is missing, each later one on its "
+            "what is sent again is little, one for 20 copies; but while a frame is missing, each later one on its "
             "link is acknowledged at once, so that all the losses of a round trip are repaired in the next, and at 1 % "
             "about every second frame comes while another is missing"
         ),
