@@ -24,9 +24,8 @@ def finality(records: DataFrame, bits: int) -> DataFrame:
     below = f.when(said.isNull(), f.lit(0)).otherwise(said["position"])
     told = wanted.select("run", "block", "place", "final", "level", below.alias("below")).where("place is not null")
     wrong = told.where("final != (place < below) or (level = 'safe' and place >= coalesce(below, 0))")
-    around = wrong.select(
-        "run", f.explode(f.array(f.shiftright("below", bits), f.shiftright(f.col("below") - 1, bits)))
-    )
+    ends = f.array(f.shiftright("below", bits), f.shiftright(f.col("below") - 1, bits))
+    around = wrong.select("run", f.explode(ends))
     return suspect_blocks(wrong).unionByName(suspect_blocks(around.toDF("run", "block")))
 
 

@@ -39,7 +39,7 @@ def gaps_exactly(records: DataFrame) -> DataFrame:
 
 
 def incomplete(parts: DataFrame) -> DataFrame:
-    """Of each life the blocks of indices in which a record is missing, or is there twice, and the blocks beside them."""
+    """Of each life the blocks of indices in which, or before which, a record is missing; or is there twice."""
     from pyspark.sql import Window
     from pyspark.sql import functions as f
 

@@ -169,8 +169,8 @@ class AuditJob:
 
     def _unequal(self, order: DataFrame, multicasts: DataFrame) -> tuple[DataFrame, DataFrame]:
         """The agreed order, and the multicasts that may have no place in it."""
-        sent = multicasts.where("ordered")
-        return order, sent if self._exact else creation.in_blocks(sent, creation.unequal(order, sent))
+        sent, sure = multicasts.where("ordered"), order.where("not contested")
+        return order, sent if self._exact else creation.in_blocks(sent, creation.unequal(sure, sent))
 
     def _without_places(self, multicasts: DataFrame) -> list[DataFrame]:
         """Of fifo and causal messages."""
@@ -221,12 +221,12 @@ class AuditJob:
             finality.finalizations(self._records, suspects),
         ]
         after_gaps = gaps.after_gaps(self._records, gaps.incomplete(self._parts))
-        follows = {_place_of(row): (row["previous"], row) for row in _rows(after_gaps)}
+        follows = {_place_of(row): row for row in _rows(after_gaps)}
         found = {_place_of(row): row for row in _rows(_union([table.select(*HERE) for table in whole]))}
         kept: dict[str, list[Kept]] = {}
         for place in sorted({**found, **follows}, key=self._when_read):
-            previous, gap = follows.get(place, (None, None))
-            row = found.get(place) or gap
+            row = found.get(place) or follows[place]
+            previous = follows[place]["previous"] if place in follows else None
             kept.setdefault(row["run"], []).append(Kept(_record(row), previous, place in found))
         return kept
 

@@ -15,9 +15,8 @@ def total_order(blocks: DataFrame) -> DataFrame:
     from pyspark.sql import functions as f
 
     same = f.struct("rows", "digest", "place_min", "place_max")
-    return suspect_blocks(
-        blocks.groupBy("run", "block").agg(f.min(same) != f.max(same)).toDF("run", "block", "bad").where("bad")
-    )
+    compared = blocks.groupBy("run", "block").agg((f.min(same) != f.max(same)).alias("bad"))
+    return suspect_blocks(compared.where("bad"))
 
 
 def total_order_exactly(records: DataFrame) -> DataFrame:
