@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ordercast.core.ids import SEQ_BITS
 from ordercast.core.trace import Kind
 from ordercast.pipeline.audit.columns import is_kind, is_placed, is_unordered, suspect_blocks, suspect_messages
 
@@ -33,7 +34,9 @@ def causal(records: DataFrame, multicasts: DataFrame, order: DataFrame) -> DataF
 
 
 def causal_without_places(records: DataFrame) -> DataFrame:
-    """What is delivered before a fifo or causal message that it follows, with both."""
+    """What is delivered before a fifo or causal message that it follows, with both; or while the newest of that one's
+    sender is an older one, which has come late.
+    """
     from pyspark.sql import functions as f
 
     sent = records.where(is_kind(Kind.MULTICAST) & (f.size("depends") > 0))
@@ -42,7 +45,31 @@ def causal_without_places(records: DataFrame) -> DataFrame:
     told = told.select("run", "life", "message", "index", f.when(is_placed(), f.col("block")).alias("block"))
     first = told.groupBy("run", "life", "message").agg(f.min("index").alias("told_at"))
     first = first.withColumnRenamed("message", "before")
-    both = told.join(pairs, ["run", "message"]).join(first, ["run", "life", "before"], "left")
-    early = both.where("told_at is null or told_at > index")
-    loose = suspect_messages(early.where("block is null")).unionByName(suspect_messages(early, "before"))
-    return loose.unionByName(suspect_blocks(early.where("block is not null")))
+    both = told.join(pairs, ["run", "message"])
+    early = both.join(first, ["run", "life", "before"], "left").where("told_at is null or told_at > index")
+    late = both.withColumn("sender", f.shiftright("before", SEQ_BITS))
+    late = late.join(f.broadcast(_late(records)), ["run", "life", "sender"])
+    columns = ("run", "message", "before", "block")
+    found = early.select(*columns).unionByName(
+        late.where("before > late and index > late_at and (next_at is null or index < next_at)").select(*columns)
+    )
+    loose = suspect_messages(found.where("block is null")).unionByName(suspect_messages(found, "before"))
+    return loose.unionByName(suspect_blocks(found.where("block is not null")))
+
+
+def _late(records: DataFrame) -> DataFrame:
+    """`run, life, sender, late, late_at, next_at`: a message behind a later one, until there is another."""
+    from pyspark.sql import Window
+    from pyspark.sql import functions as f
+
+    order = Window.partitionBy("run", "life", "sender").orderBy("index")
+    told = records.where(is_unordered()).select(
+        "run",
+        "life",
+        "sender",
+        f.col("message").alias("late"),
+        f.col("index").alias("late_at"),
+        f.lead("index").over(order).alias("next_at"),
+        f.max("message").over(order).alias("newest"),
+    )
+    return told.where("late < newest").drop("newest")
