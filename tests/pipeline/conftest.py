@@ -21,6 +21,7 @@ def spark() -> Iterator[SparkSession]:
         yield session
 
 
+@pytest.hookimpl(tryfirst=True)  # before xdist looks at the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Starting Java takes seconds: `./dev check` does without, and no two processes start one."""
     for item in items:
