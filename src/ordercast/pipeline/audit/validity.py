@@ -21,9 +21,12 @@ def validity(order: DataFrame, multicasts: DataFrame) -> DataFrame:
     marked = lost.select("run", sender, "message", f.lit(None).cast("bigint").alias("block"))
     losers = marked.select("run", "sender").distinct()
     placed = order.join(f.broadcast(losers), ["run", "sender"], "semi").select("run", "sender", "message", "block")
-    later = Window.partitionBy("run", "sender").orderBy("message").rowsBetween(1, Window.unboundedFollowing)
+    newest_first = Window.partitionBy("run", "sender").orderBy(
+        f.desc("message")
+    )  # backwards: a frame that grows is fast
+    later = newest_first.rowsBetween(Window.unboundedPreceding, -1)
     following = placed.unionByName(marked).select(
-        "run", "block", f.first("block", ignorenulls=True).over(later).alias("following")
+        "run", "block", f.last("block", ignorenulls=True).over(later).alias("following")
     )
     behind = following.where("block is null and following is not null").select("run", f.col("following").alias("block"))
     return suspect_messages(lost).unionByName(suspect_blocks(behind))

@@ -54,8 +54,9 @@ def final_at(records: DataFrame) -> DataFrame:
     says = is_kind(Kind.FINALIZE)
     key = f.when(says, 2 * f.col("position") - 1).otherwise(2 * f.col("place"))
     rows = records.where(says | own).select("*", key.alias("key"), says.alias("says"))
-    later = Window.partitionBy("run", "life").orderBy("key").rowsBetween(1, Window.unboundedFollowing)
-    said = f.first(f.when(f.col("says"), f.col("at_us")), ignorenulls=True).over(later)
+    backwards = Window.partitionBy("run", "life").orderBy(f.desc("key"))  # a frame that grows is fast
+    later = backwards.rowsBetween(Window.unboundedPreceding, -1)
+    said = f.last(f.when(f.col("says"), f.col("at_us")), ignorenulls=True).over(later)
     final = f.greatest("at_us", said).alias("final_us")
     known = rows.select("run", "message", "says", final, said.isNotNull().alias("known"))
     return known.where("not says and known").select("run", "message", "final_us")
