@@ -1,4 +1,4 @@
-"""One Spark session for all tests that ask for one; they run in one process, one after the other."""
+"""One Spark session for all tests that ask for one; they run in one process (tests/conftest.py)."""
 
 from __future__ import annotations
 
@@ -21,10 +21,8 @@ def spark() -> Iterator[SparkSession]:
         yield session
 
 
-@pytest.hookimpl(tryfirst=True)  # before xdist looks at the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Starting Java takes seconds: `./dev check` does without, and no two processes start one."""
+    """Starting Java takes seconds: `./dev check` does without."""
     for item in items:
         if "spark" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.slow)
-            item.add_marker(pytest.mark.xdist_group("spark"))

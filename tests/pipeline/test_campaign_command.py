@@ -80,7 +80,6 @@ def test_wrong_use_is_one_line(
 
 
 @pytest.mark.slow
-@pytest.mark.xdist_group("spark")
 def test_an_interrupt_leaves_whole_files_and_says_how_to_go_on(tmp_path: Path) -> None:
     grid = write_grid_file(tmp_path / "files", GRID.replace("count = 2", "count = 500") + "duration_s = [4]\n")
     out = tmp_path / "out"

@@ -25,7 +25,7 @@ from tests.pipeline.grids import write_grid_file
 from tests.pipeline.streaming.logs import sealed_and_tail
 from tests.site.storage.entries import messages
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("spark")]
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")

@@ -40,7 +40,6 @@ print("done")
 
 
 @pytest.mark.slow
-@pytest.mark.xdist_group("spark")
 def test_campaigns_run_under_connect(tmp_path: Path) -> None:
     pytest.importorskip("grpc", reason="Spark Connect's client is not installed")
     arguments = [sys.executable, "-c", JOB, str(write_grid_file(tmp_path / "files")), str(tmp_path / "out")]

@@ -88,7 +88,6 @@ print("done")
 
 
 @pytest.mark.slow
-@pytest.mark.xdist_group("spark")
 def test_a_session_of_its_own_is_quiet_and_ends_with_the_job() -> None:
     done = subprocess.run([sys.executable, "-c", JOB], env=os.environ, capture_output=True, text=True, check=False)
     assert (done.stdout, done.stderr) == ("done\n", "")

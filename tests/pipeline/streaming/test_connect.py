@@ -33,7 +33,6 @@ spark.stop()
 
 
 @pytest.mark.slow
-@pytest.mark.xdist_group("spark")
 def test_a_log_is_read_and_streamed_by_way_of_spark_connect(tmp_path: Path) -> None:
     with closing(sealed_and_tail(tmp_path / "lis1", messages(25), 10)):
         command = [sys.executable, "-c", JOB, str(tmp_path / "lis1"), str(tmp_path / "out")]

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 
 @pytest.mark.slow
-@pytest.mark.xdist_group("spark")
 def test_each_position_is_in_the_sink_once_however_often_the_driver_is_killed(tmp_path: Path) -> None:
     outcome = run(tmp_path, kills=4, bundles_per_s=200)
     assert outcome.rows == outcome.distinct == outcome.expected > 0
