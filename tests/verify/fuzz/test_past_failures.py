@@ -13,6 +13,9 @@ PAST = {
     "a site that came up just after the traffic had ended was not told so": (0, 2, 0, 9, 1, 0, 12, 50, 1, 1, 0, 5, 6),
     "a site that was paused while it was down came up and stood still": (0, 2, 0, 0, 11, 177, 3, 3, 198, 4),
     "a participant that left a paused site was not noticed": (0, 0, 0, 15, 0, 1, 1, 0, 0, 0, 0, 0, 3, 26),
+    "a run ended before a paused site had noticed that a participant had left it": (
+        *(0, 0, 0, 15, 1, 0, 3, 0, 0, 0, 0, 0, 3, 181, 0, 1),
+    ),
     "a group counted as settled while safe messages waited": (
         *(1, 0, 19398, 2, 2, 15, 0, 0, 0, 0, 0, 0, 0, 10, 2, 0, 6, 0, 3, 6, 0, 0, 1, 1, 1, 1),
     ),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from ordercast.core.events import FromAbove
 from ordercast.core.messages import Author, Level
 from ordercast.core.participants import Attach, Detach, JoinGroup, LeaveGroup, Speak
 from ordercast.simulator.group_site import GroupSite
@@ -103,16 +104,13 @@ class _Life:
                 self._say(site, number, 1, Level.AGREED)
 
     def _notice(self, left: int) -> None:
-        """The site that was left sees that the connection has ended; one that does not run sees it afterwards."""
-        site = group_sites(self._simulation)[left]
-        if site.paused and not site.crashed:
-            self._simulation.schedule(self._simulation.now_us + NOTICE_US, self._notice, left)
-        else:
-            self._detach(site)
+        """The site that was left sees that the connection has ended."""
+        self._detach(group_sites(self._simulation)[left])
 
     def _detach(self, site: GroupSite) -> None:
-        if not (site.crashed or site.paused) and self._person.session in site.participants.attached:
-            site.participant_says(Detach(self._person.session))
+        """The end of a connection is an event of the host: a paused site sees it as soon as it goes on."""
+        if not site.crashed and self._person.session in site.participants.attached:
+            site.handle(FromAbove(Detach(self._person.session)))
 
     def _end(self, _: None) -> None:
         site = self._site()
