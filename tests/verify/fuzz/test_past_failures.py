@@ -20,6 +20,9 @@ PAST = {
         *(1, 0, 19398, 2, 2, 15, 0, 0, 0, 0, 0, 0, 0, 10, 2, 0, 6, 0, 3, 6, 0, 0, 1, 1, 1, 1),
     ),
     "a paused site that was down, with a member that leaves": (1, 2, 0, 9, 1, 5, 2, 0, 14, 176, 0, 0, 12, 150, 0, 1),
+    "who had begun with a snapshot counted as not holding what is below it": (
+        *(4, 0, 0, 10, 1, 6, 2, 13, 2, 0, 1, 125, 1, 0, 2, 30, 3, 34),
+    ),
 }
 
 

@@ -174,6 +174,32 @@ def test_safe_before_it_is_final() -> None:
     assert story.broken == ["safe delivery"]
 
 
+def held_by_a_and_a_snapshot(position: int) -> Story:
+    """A has S at position 1, and it is final; C begins with a snapshot."""
+    story = begun()
+    story.multicasts(S)
+    story.logs_only(A, S)
+    story.finalizes(A)
+    story.tells(C, Snapshot(position, b""))
+    return story
+
+
+@pytest.mark.parametrize(("position", "broken"), [(1, ["safe delivery"]), (2, []), (3, [])])
+def test_who_begins_with_a_snapshot_holds_what_is_below_it(position: int, broken: list[str]) -> None:
+    story = held_by_a_and_a_snapshot(position)
+    story.tells(A, Delivered(S, 1, True))
+    assert story.broken == broken
+
+
+def test_a_snapshot_holds_nothing_but_the_final_order() -> None:
+    other, story = message(B, 0, Level.SAFE), held_by_a_and_a_snapshot(2)
+    story.multicasts(other)
+    story.logs_only(B, other)
+    story.finalizes(B)
+    story.tells(B, Delivered(other, 1, True))
+    assert story.broken == ["finality", "safe delivery"]
+
+
 # --- lives ---
 
 

@@ -28,6 +28,8 @@ class SiteOrder:
     def __init__(self) -> None:
         self.log: dict[int, Entry] = {}
         """By position. A snapshot leaves what is below it unknown."""
+        self.begun_at = 0
+        """Below it the site has the state that the final order leads to, by a snapshot, and no entries."""
         self.length = 0
         self.final = 0
         self.shown = 0
@@ -152,15 +154,21 @@ class OrderedChecks:
             self._check_safe(site, entry)
 
     def _check_safe(self, site: SiteId, entry: Entry) -> None:
-        """max(F + 1, a majority) of the view hold it in their logs, at its position."""
+        """max(F + 1, a majority) of the view hold it at its position."""
         members = self._views[site].members
         needed = min(len(members), max(self._resilience + 1, len(members) // 2 + 1))
-        holders = sum(1 for member in members if self.sites[member].log.get(entry.position) == entry)
+        holders = sum(1 for member in members if self._holds(member, entry))
         if holders < needed:
             what = f"delivers {self._report.entry(entry)} as safe, held by {holders} of {needed} members"
             self._report.add("safe delivery", site, what)
         if entry.end > self.sites[site].final:
             self._report.add("safe delivery", site, f"delivers {self._report.entry(entry)} before it is final")
+
+    def _holds(self, site: SiteId, entry: Entry) -> bool:
+        """In its log, or in the state with which it began: that comes of the one final order."""
+        order = self.sites[site]
+        held = self._final if entry.position < order.begun_at else order.log
+        return held.get(entry.position) == entry
 
     def on_retracted(self, site: SiteId, retracted: Retracted) -> None:
         """Participants are told that what they saw from a position on is void."""
@@ -176,7 +184,7 @@ class OrderedChecks:
         if snapshot.position < order.final:
             self._report.add("finality", site, f"goes back to a snapshot at {snapshot.position} from {order.final}")
         order.log.clear()
-        order.length = order.final = order.shown = snapshot.position
+        order.begun_at = order.length = order.final = order.shown = snapshot.position
 
     def on_recover(self, site: SiteId) -> None:
         """A new life: participants have what was final, and see the rest of the log again."""
