@@ -175,6 +175,19 @@ def test_what_is_retracted_twice_is_followed_by_whoever_followed_it_at_first() -
     assert [each.followed_from for each in back.voids] == [own(0).id]
 
 
+def test_what_others_tell_before_it_is_retracted_here_is_followed_from_where_it_was_in_the_log() -> None:
+    back = TakenBack()
+    back.accept(own(0).id, length=12, final=10)
+    back.accept(own(1).id, length=13, final=10)
+    back.hear([others(2), others(1), others(0)])
+    back.add([(11, others(0)), (12, others(1))], start=11, final=10)
+    assert [(each.bundle.id, each.followed_from) for each in back.voids] == [
+        (others(0).id, own(0).id),
+        (others(1).id, own(1).id),
+        (others(2).id, own(2).id),
+    ]
+
+
 def test_what_is_final_needs_no_mark() -> None:
     back = TakenBack()
     back.accept(own(0).id, length=10, final=10)

@@ -20,6 +20,7 @@ from ordercast.protocols.groups import alignment, showing
 from ordercast.protocols.groups.log import Base, Sessions
 from ordercast.protocols.groups.messages import Beginning
 from ordercast.protocols.groups.site_group import SiteGroup
+from ordercast.protocols.groups.taken_back import TakenBack
 from ordercast.protocols.links.reliable import Reliable
 from ordercast.protocols.membership import choice, coordination, succession
 from ordercast.protocols.membership.messages import Ballot, Successor
@@ -147,3 +148,14 @@ def restarted_site_makes_its_own_log_final() -> Patch:
             showing.show_certain(self, out)
 
     return patch.object(SiteGroup, "finalize", broken)
+
+
+def answers_do_not_wait_for_what_others_tell_first() -> Patch:
+    """Finding 31, as it was done at first."""
+    add = TakenBack.add
+
+    def broken(self: TakenBack, others: list[tuple[int, Bundle]], start: int, final: int) -> None:
+        heard = {each.bundle.id for each in self.voids}
+        add(self, [(position, bundle) for position, bundle in others if bundle.id not in heard], start, final)
+
+    return patch.object(TakenBack, "add", broken)

@@ -72,11 +72,13 @@ class TakenBack(Struct):
 
     def add(self, others: list[tuple[int, Bundle]], start: int, final: int) -> None:
         """Everything from a position on is retracted, among it these bundles of other lives, at these positions."""
-        known = {each.bundle.id for each in self.voids}
+        known = {each.bundle.id: each for each in self.voids}
         for position, bundle in others:
-            if bundle.id not in known:
-                self.voids.append(Void(without_content(bundle), self._first_behind(position)))
-        self.voids.sort(key=lambda each: each.followed_from)
+            first = self._first_behind(position)
+            heard = known.get(bundle.id)  # another member may have told of it before it was retracted here
+            if heard is None or first < heard.followed_from:
+                known[bundle.id] = Void(without_content(bundle), first)
+        self.voids = sorted(known.values(), key=lambda each: each.followed_from)
         self._shorten_marks(start, final)
 
     def tell(self) -> tuple[Bundle, ...]:
