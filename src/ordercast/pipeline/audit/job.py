@@ -59,7 +59,7 @@ INSTALLED = {
     "continues": "boolean",
 }
 
-LIFE = ("records", "delivered", "finalized", "newest_sent")
+LIFE = ("records", "delivered", "unordered", "finalized", "newest_sent")
 RECORD = TraceRecord.__struct_fields__
 HERE = (*RECORD, "life", "file", "row")
 ROWS_AT_ONCE = 1 << 14
@@ -112,6 +112,7 @@ class AuditJob:
         totals = self._parts.groupBy("run", "life").agg(
             f.sum("rows").alias("records"),
             f.sum("delivered").alias("delivered"),
+            f.coalesce(f.sum(f.when(f.col("block").isNull(), f.col("delivered"))), f.lit(0)).alias("unordered"),
             f.coalesce(f.max("finalized"), f.lit(0)).alias("finalized"),
             f.max("newest_sent").alias("newest_sent"),
         )
@@ -143,12 +144,16 @@ class AuditJob:
             duplicates.duplicates(self._of_doubtful(order, by_sender)),
             fifo.fifo(order),
             finality.finality(records, self._bits),
-            safe.safe(self._blocks, safe.logged(records), self._table(MEMBERS, self._runs.members())),
-            answers.answers(records, multicasts, order),
-            mixed.mixed(records, order),
             validity.validity(*self._unequal(order, multicasts)),
-            *self._without_places(multicasts),
+            validity.validity_without_places(records, multicasts),
         ]
+        if self._runs.have_safe:
+            members = self._table(MEMBERS, self._runs.members())
+            found.append(safe.safe(self._blocks, safe.logged(records), members))
+        if self._runs.have_retracted:
+            found.append(answers.answers(records, multicasts, order))
+        if self._runs.have_unordered:
+            found += [mixed.mixed(records, order), *self._without_places()]
         for row in _rows(_union(found)):
             run = self._runs[row["run"]]
             if row["block"] is not None:
@@ -172,7 +177,7 @@ class AuditJob:
         sent, sure = multicasts.where("ordered"), order.where("not contested")
         return order, sent if self._exact else creation.in_blocks(sent, creation.unequal(sure, sent))
 
-    def _without_places(self, multicasts: DataFrame) -> list[DataFrame]:
+    def _without_places(self) -> list[DataFrame]:
         """Of fifo and causal messages."""
         records = self._records
         made = virtual_synchrony.unordered_digests(records)
@@ -180,7 +185,6 @@ class AuditJob:
         return [
             fifo.fifo_without_places(records),
             causal.causal_without_places(records),
-            validity.validity_without_places(records, multicasts),
             virtual_synchrony.messages_in(records, unequal),
             virtual_synchrony.newest_in_views(made),
         ]

@@ -23,6 +23,8 @@ class Life(Struct):
 
     records: int = 0
     delivered: int = 0
+    unordered: int = 0
+    """Of these, fifo and causal messages."""
     finalized: int = 0
     newest_sent: int | None = None
     course: list[TraceRecord] = field(default_factory=list)
@@ -102,6 +104,22 @@ class Runs(dict[str, Run]):
     def __missing__(self, name: str) -> Run:
         run = self[name] = Run()
         return run
+
+    @property
+    def have_unordered(self) -> bool:
+        """Whether fifo or causal messages are delivered anywhere: without one, nothing follows by their way."""
+        return any(life.unordered for run in self.values() for life in run.lives.values())
+
+    @property
+    def have_retracted(self) -> bool:
+        """Whether any life has taken something back."""
+        lives = (life for run in self.values() for life in run.lives.values())
+        return any(each.kind is Kind.RETRACT for life in lives for each in life.course)
+
+    @property
+    def have_safe(self) -> bool:
+        """Whether safe messages are delivered anywhere."""
+        return any(block.safe for run in self.values() for block in run.blocks)
 
     def suspects(self) -> list[Row]:
         """`run, block, message`."""
