@@ -16,17 +16,16 @@ def validity(order: DataFrame, multicasts: DataFrame) -> DataFrame:
     from pyspark.sql import Window
     from pyspark.sql import functions as f
 
-    lost = multicasts.join(order.where("not contested"), ["run", "message"], "anti").select("run", "message")
+    sure = order.where("not contested")  # what is contested lies in suspect blocks
+    lost = multicasts.join(sure, ["run", "message"], "anti").select("run", "message")
     sender = f.shiftright("message", SEQ_BITS).alias("sender")
     marked = lost.select("run", sender, "message", f.lit(None).cast("bigint").alias("block"))
     losers = marked.select("run", "sender").distinct()
-    placed = order.join(f.broadcast(losers), ["run", "sender"], "semi").select("run", "sender", "message", "block")
-    newest_first = Window.partitionBy("run", "sender").orderBy(
-        f.desc("message")
-    )  # backwards: a frame that grows is fast
-    later = newest_first.rowsBetween(Window.unboundedPreceding, -1)
+    placed = sure.join(f.broadcast(losers), ["run", "sender"], "semi").select("run", "sender", "message", "block")
+    newest_first = Window.partitionBy("run", "sender").orderBy(f.desc("message"))
+    newer = newest_first.rowsBetween(Window.unboundedPreceding, -1)  # a frame that shrinks would take the square
     following = placed.unionByName(marked).select(
-        "run", "block", f.last("block", ignorenulls=True).over(later).alias("following")
+        "run", "block", f.last("block", ignorenulls=True).over(newer).alias("following")
     )
     behind = following.where("block is null and following is not null").select("run", f.col("following").alias("block"))
     return suspect_messages(lost).unionByName(suspect_blocks(behind))
