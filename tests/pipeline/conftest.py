@@ -13,11 +13,20 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
+SETTINGS = {
+    "spark.sql.shuffle.partitions": "2",
+    "spark.driver.memory": "1g",
+    "spark.sql.adaptive.enabled": "false",
+    "spark.driver.defaultJavaOptions": "-XX:TieredStopAtLevel=1",
+}
+"""Tables of tests are small, and plans run once: to plan anew after every step, and to make the best machine code of
+everything, takes as long as all else together."""
+
+
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
     """A small local session, two tasks at a time."""
-    settings = {"spark.sql.shuffle.partitions": "2", "spark.driver.memory": "1g"}
-    with spark_session(master="local[2,4]", settings=settings) as session:
+    with spark_session(master="local[2,4]", settings=SETTINGS) as session:
         yield session
 
 
