@@ -1,4 +1,4 @@
-"""The driver of an export killed while the log grows, more often by `bench stream-killed`; and the benchmarks of a stream run."""
+"""The driver of an export killed while the log grows (`bench stream-killed` does it more often); benchmarks of streams."""
 
 from __future__ import annotations
 
