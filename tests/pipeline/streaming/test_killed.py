@@ -1,4 +1,4 @@
-"""The driver of an export killed while the log grows (`bench stream-killed` does it more often); benchmarks of streams."""
+"""The driver of an export killed while the log grows, as `bench stream-killed` does more often; benchmarks run."""
 
 from __future__ import annotations
 
