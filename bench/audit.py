@@ -144,7 +144,8 @@ def _further(
     multicasts = creation.multicasts(records)
     sent = multicasts.where("ordered")
     made = virtual_synchrony.unordered_digests(records)
-    members = session.createDataFrame([("made", 1, SITES)], "run string, view bigint, size int")
+    view = [("made", 1, site, SITES) for site in range(SITES)]
+    members = session.createDataFrame(view, "run string, view bigint, site int, size int")
     return {
         "FIFO": [fifo.fifo(order), fifo.fifo_without_places(records)],
         "finality": [finality.finality(records, bits)],

@@ -47,7 +47,7 @@ RANGES_MAX = 32
 Columns = dict[str, str]
 
 SUSPECTS = {"run": "string", "block": "bigint", "message": "bigint"}
-MEMBERS = {"run": "string", "view": "bigint", "size": "bigint"}
+MEMBERS = {"run": "string", "view": "bigint", "site": "bigint", "size": "bigint"}
 SITES = {"run": "string", "site": "bigint"}
 SENDERS = {"run": "string", "sender": "bigint", "above": "bigint"}
 INSTALLED = {

@@ -81,10 +81,14 @@ class Run(Struct):
         """One of its lives."""
         return self.lives.setdefault(id, Life())
 
-    def members(self) -> dict[int, tuple[int, ...]]:
-        """Of all views that somebody has installed."""
-        records = (each for life in self.lives.values() for each in life.course)
-        return {each.view: each.members for each in records if each.view is not None and each.members is not None}
+    def views(self) -> dict[int, list[TraceRecord]]:
+        """Of each view what those say who have installed it: with its members."""
+        told: dict[int, list[TraceRecord]] = {}
+        for life in self.lives.values():
+            for each in life.course:
+                if each.view is not None and each.members is not None:
+                    told.setdefault(each.view, []).append(each)
+        return told
 
     def tally(self) -> Tally:
         """All that the verdict needs beside what is read again."""
@@ -144,15 +148,22 @@ class Runs(dict[str, Run]):
         return ranges
 
     def members(self) -> list[Row]:
-        """`run, view, size`."""
-        return [
-            (name, view, len(members)) for name, run in self.items() for view, members in sorted(run.members().items())
-        ]
+        """`run, view, site, size`: all members of views of which all say the same, and that have enough of them."""
+        rows: list[Row] = []
+        for name, run in self.items():
+            for view, told in sorted(run.views().items()):
+                members = told[0].members or ()
+                is_sure = all(each.members == members and (each.size or 0) <= len(members) for each in told)
+                rows += [(name, view, site, len(members)) for site in members if is_sure]
+        return rows
 
     def sites(self) -> list[Row]:
-        """`run, site` of all members of views."""
-        members = {name: {site for each in run.members().values() for site in each} for name, run in self.items()}
-        return [(name, site) for name, sites in members.items() for site in sorted(sites)]
+        """`run, site` of all who are members of a view, whoever tells of it."""
+        rows: list[Row] = []
+        for name, run in self.items():
+            sure = [set.intersection(*(set(each.members or ()) for each in told)) for told in run.views().values()]
+            rows += [(name, site) for site in sorted(set().union(*sure))]
+        return rows
 
     def senders(self) -> list[Row]:
         """`run, sender, above`: of which sequence number on nobody knows what a life has multicast."""

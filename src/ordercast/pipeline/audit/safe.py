@@ -26,7 +26,8 @@ def logged(records: DataFrame) -> DataFrame:
 def safe(blocks: DataFrame, logged: DataFrame, members: DataFrame) -> DataFrame:
     """Blocks with safe messages that not every member of the view has held, each all of them in one life.
 
-    `members` has `run, view, size`. Fewer holders are often enough; the check itself counts.
+    `members` has `run, view, site, size`, of views of which all say the same. Fewer holders are often enough; the check
+    itself counts.
     """
     from pyspark.sql import functions as f
 
@@ -36,8 +37,8 @@ def safe(blocks: DataFrame, logged: DataFrame, members: DataFrame) -> DataFrame:
         .agg(f.max("safe").alias("safe"), f.max("safe_digest").alias("safe_digest"), f.max("view_max").alias("view"))
     )
     holding = told.join(logged, ["run", "block"]).where("held = safe and held_digest = safe_digest")
-    holders = holding.groupBy("run", "block").agg(
-        f.count_distinct(f.shiftright("life", INCARNATION_BITS)).alias("holders")
-    )
-    counted = told.join(holders, ["run", "block"], "left").join(f.broadcast(members), ["run", "view"], "left")
-    return suspect_blocks(counted.where("holders is null or size is null or holders < size"))
+    site = f.shiftright("life", INCARNATION_BITS).alias("site")
+    holders = holding.select("run", "block", "view", site).join(f.broadcast(members), ["run", "view", "site"])
+    counted = holders.groupBy("run", "block").agg((f.count_distinct("site") == f.max("size")).alias("by_all"))
+    held = counted.where("by_all")
+    return suspect_blocks(told.join(held, ["run", "block"], "anti"))
