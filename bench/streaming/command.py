@@ -150,13 +150,17 @@ def delay(spark: SparkSession, bundles_per_s: int, effort: Effort, place: Path) 
     from ordercast.pipeline.streaming.export import ExportChoice, exporting
 
     log, out = place / f"steady{bundles_per_s}", place / f"followed{bundles_per_s}"
-    begin_us = time.time() * 1e6
+    from_s = time.time() + effort.settle_s
     with writing(log, bundles_per_s), exporting(spark, ExportChoice(log=str(log)), out, every_s=0) as query:
         query.awaitTermination(effort.follow_s)  # type: ignore[arg-type]
-    return _delays(out, begin_us + effort.settle_s * 1e6, effort.follow_s - effort.settle_s)
+        while (found := _delays(out, from_s)) is None:  # a machine that is busy takes its time to begin
+            assert query.isActive, query.exception()
+            query.awaitTermination(1)
+    return found
 
 
-def _delays(out: Path, from_us: float, over_s: float) -> Delay:
+def _delays(out: Path, from_s: float) -> Delay | None:
+    """Of what has been logged since then; None if nothing of that is in the sink."""
     import numpy as np
     import pyarrow.parquet as parquet
 
@@ -167,9 +171,12 @@ def _delays(out: Path, from_us: float, over_s: float) -> Delay:
         there_us = (out / MANIFEST / f"{manifest.batch:010}.json").stat().st_mtime_ns / 1e3
         for file in manifest.files:
             logged_us = parquet.read_table(out / file.path, columns=["wall_us"])["wall_us"].to_numpy()
-            parts.append((there_us - logged_us[logged_us >= from_us]) / 1e3)
-        batches += there_us >= from_us
+            parts.append((there_us - logged_us[logged_us >= from_s * 1e6]) / 1e3)
+        batches += there_us >= from_s * 1e6
     delays_ms = np.concatenate(parts)
+    if not len(delays_ms):
+        return None
+    over_s = time.time() - from_s
     return Delay(len(delays_ms) / over_s, batches, *(float(np.percentile(delays_ms, each)) for each in (50, 99, 100)))
 
 

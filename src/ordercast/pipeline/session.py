@@ -96,6 +96,8 @@ def _make(master: str, settings: Mapping[str, str]) -> SparkSession:
     if master.startswith("local"):
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
         chosen |= HERE_ONLY
+    else:
+        _show_package_to_driver()
     builder = SparkSession.builder.appName("ordercast").master(master)
     for key, value in (chosen | dict(settings)).items():
         builder = builder.config(key, value)
@@ -103,6 +105,15 @@ def _make(master: str, settings: Mapping[str, str]) -> SparkSession:
         session = builder.getOrCreate()
     session.sparkContext.setLogLevel("ERROR")
     return session
+
+
+def _show_package_to_driver() -> None:
+    """The driver plans what a stream reads in processes of its own, with the Python of the workers, which may lack
+    ordercast; what is shipped goes to the workers alone."""
+    here = str(Path(__file__).parents[2])
+    paths = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path]
+    if here not in paths:
+        os.environ["PYTHONPATH"] = os.pathsep.join([here, *paths])
 
 
 @contextmanager
